@@ -77,7 +77,9 @@ class MirroredExtended(Extended):
         on_read = synchronization is VariableSynchronization.ON_READ
         if on_read and kwargs.get("trainable") is None:
             kwargs["trainable"] = False
-        collections = kwargs.pop("collections", None) or [GraphKeys.GLOBAL_VARIABLES]
+        collections = kwargs.pop("collections", None)
+        if collections is None:
+            collections = [GraphKeys.GLOBAL_VARIABLES]
         copies: list[Any] = []
         kwargs["collections"] = []  # the variable stands for its copies there
         for i, device in enumerate(self._devices):

@@ -9,6 +9,8 @@ import numpy as np
 
 from ebbflow.core import nest
 from ebbflow.core.convert import convert
+from ebbflow.core.dtypes import as_dtype
+from ebbflow.core.shape import TensorShape, as_dims
 from ebbflow.eager.backprop import unconnected
 from ebbflow.ops.declare import raw
 
@@ -20,7 +22,7 @@ def jacobian(tape: Any, target: Any, sources: Any, mode: Any) -> Any:
     """Return d target / d source for each source."""
     _use(tape)
     flat = nest.flatten(sources)
-    if of_graphs and (target._dims is None or None in target._dims):
+    if of_graphs and not target.shape.is_fully_defined():
         found = [
             unconnected(_spread(target, x), mode) if grad is None else grad
             for grad, x in zip(of_graphs[0](target, flat), flat, strict=True)
@@ -64,7 +66,7 @@ def batch_jacobian(tape: Any, target: Any, source: Any, mode: Any) -> Any:
 
 def _entry_dims(tensor: Any) -> tuple[Any, ...]:
     """Return a batch's shape, of which the number of entries alone may be known when the graph runs."""
-    dims = tensor.shape.with_rank_at_least(2)._dims
+    dims = TensorShape(tensor.shape).with_rank_at_least(2)._dims
     if dims is None or None in dims[1:]:
         raise ValueError(f"batch_jacobian needs entries of fully known shape, got {tensor!r}")
     return dims
@@ -85,10 +87,10 @@ def _check_unused(tape: Any) -> None:
 
 
 def _static(tensor: Any, what: str) -> tuple[int, ...]:
-    dims = tensor._dims
+    dims = as_dims(tensor.shape)  # a Keras variable's is a plain tuple
     if dims is None or None in dims:
         raise ValueError(f"{what} needs a target of fully known shape, got {tensor!r}")
-    return dims
+    return dims  # type: ignore[return-value]
 
 
 def _dense(grad: Any) -> Any:
@@ -97,7 +99,7 @@ def _dense(grad: Any) -> Any:
 
 def _spread(target: Any, source: Any) -> Any:
     """Return a zero for each entry of the target and of the source."""
-    zero = convert(np.zeros((), source.dtype.base_dtype.np))
+    zero = convert(np.zeros((), as_dtype(source.dtype).base_dtype.np))
     return raw.Fill(raw.ConcatV2([raw.Shape(target), raw.Shape(convert(source))], 0), zero)
 
 
@@ -105,7 +107,7 @@ def _stack(row: list[Any], dims: tuple[int, ...], source: Any, mode: Any) -> Any
     source_dims = list(_static(source, "jacobian"))
     if not row or row[0] is None:
         if row or getattr(mode, "value", mode) != "none":
-            zeros = raw.Fill(list(dims) + source_dims, convert(np.zeros((), source.dtype.base_dtype.np)))
+            zeros = raw.Fill(list(dims) + source_dims, convert(np.zeros((), as_dtype(source.dtype).base_dtype.np)))
             return unconnected(zeros, mode)
         return None
     return raw.Reshape(raw.Pack([_dense(g) for g in row], axis=0), list(dims) + source_dims)

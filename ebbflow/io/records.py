@@ -454,8 +454,8 @@ class TFRecordWriter:
     def __exit__(self, *exc: Any) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
+    def __del__(self, suppress: Any = contextlib.suppress) -> None:  # held here: modules may be gone at the end
+        with suppress(Exception):
             self.close()
 
 

@@ -185,3 +185,10 @@ def test_a_strategy_in_its_own_block_makes_one_variable(strategy):
     with strategy.scope(), strategy.scope():
         v = tf.Variable(1.0)
     assert [type(copy).__name__ for copy in v.values] == ["ResourceVariable"] * 2
+
+
+def test_a_variable_of_no_collection_is_in_none(strategy):
+    with tf.Graph().as_default(), strategy.scope():
+        v1.get_variable("a", [1], collections=[], trainable=False)
+        v1.get_variable("b", [1], trainable=False)
+        assert [v.op.name for v in v1.global_variables()] == ["b"]

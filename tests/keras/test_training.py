@@ -90,9 +90,12 @@ def test_tensors_take_attributes_and_keras_variables_are_tensors(keras):
     x = tf.constant([3.0])
     x._keras_mask = "kept"
     assert x._keras_mask == "kept"
-    with tf.GradientTape() as tape:
-        y = tf.reduce_sum(v * x)
+    with tf.GradientTape(persistent=True) as tape:
+        z = v * x
+        y = tf.reduce_sum(z)
     assert tape.gradient(y, v).numpy().tolist() == [3.0, 3.0]
+    assert tape.jacobian(z, v).numpy().tolist() == [[3.0, 0.0], [0.0, 3.0]]
+    assert tape.jacobian(x, v, unconnected_gradients="zero").shape == (1, 2)
 
 
 @pytest.mark.parametrize("layer", ["LSTM", "GRU"])

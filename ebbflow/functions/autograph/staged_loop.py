@@ -373,6 +373,8 @@ class StagedLoop:
             )
         if within(tensor._dims, leaf.dims):
             return tensor
+        if isinstance(self.items, Reduced) and not leaf.invariant:  # `reduce` loosens shapes until they hold
+            return tensor
         if leaf.invariant:
             text = (
                 f"'{name}' has shape {shape_text(tensor._dims)} after one iteration, which does not conform with the "

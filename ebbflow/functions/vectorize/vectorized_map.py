@@ -15,6 +15,7 @@ from typing import Any
 from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.shape import as_dims
 from ebbflow.core.typing import Nested
 from ebbflow.functions.autograph.status import converted_where_on
 from ebbflow.functions.control_flow.loops import map_fn
@@ -163,8 +164,9 @@ def jacobian(output: Any, inputs: Any, use_pfor: bool = True, parallel_iteration
     for grads, x in zip(rows, flat, strict=True):
         if grads is not None:
             grads = raw.Reshape(grads, raw.ConcatV2([shape, raw.Shape(x)], 0))
-            if output._dims is not None and x._dims is not None:
-                grads.set_shape([*output._dims, *x._dims])
+            dims = as_dims(x.shape)  # a Keras variable's is a plain tuple
+            if output._dims is not None and dims is not None:
+                grads.set_shape([*output._dims, *dims])
         shaped.append(grads)
     return nest.pack_sequence_as(inputs, shaped)
 

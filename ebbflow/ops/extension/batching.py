@@ -11,6 +11,7 @@ from typing import Any
 
 from ebbflow.core import nest
 from ebbflow.core.composite import BatchableTypeSpec, TypeSpec
+from ebbflow.core.shape import TensorShape
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.ops.extension.types import ExtensionType, ExtensionTypeSpec, new_of
 
@@ -20,11 +21,11 @@ class ExtensionTypeBatchEncoder:
 
     def batch(self, spec: Nested, batch_size: int | None) -> Nested:
         """Return the type of `batch_size` values of a type in one."""
-        return _mapped(spec, lambda part: part._batch(batch_size))
+        return _mapped(spec, lambda part: part._batch(batch_size), lambda shape: TensorShape([batch_size]) + shape)
 
     def unbatch(self, spec: Nested) -> Nested:
         """Return the type of one row of values of a type."""
-        return _mapped(spec, lambda part: part._unbatch())
+        return _mapped(spec, lambda part: part._unbatch(), lambda shape: shape[1:])
 
     def encode(self, spec: Nested, value: TensorLike, minimum_rank: int = 0) -> Nested:
         """Return the tensors, or what is made of tensors, that stand for a value; each has `minimum_rank` at least."""
@@ -39,11 +40,17 @@ class ExtensionTypeBatchEncoder:
         return spec._component_specs
 
 
-def _mapped(spec: Any, function: Any) -> Any:
-    """Return a spec with what a function gives for each spec in its fields."""
+def _mapped(spec: Any, of_spec: Any, of_shape: Any) -> Any:
+    """Return a spec with what one function gives for each spec in its fields, and another for each shape."""
+
+    def changed(leaf: Any) -> Any:
+        if isinstance(leaf, TensorShape):
+            return of_shape(leaf)
+        return of_spec(leaf) if isinstance(leaf, TypeSpec) else leaf
+
     own = spec._by_field()
     form = list(own.values())
-    leaves = [function(leaf) if isinstance(leaf, TypeSpec) else leaf for leaf in nest.flatten(form)]
+    leaves = [changed(leaf) for leaf in nest.flatten(form)]
     return new_of(type(spec), dict(zip(own, nest.pack_sequence_as(form, leaves), strict=True)))
 
 

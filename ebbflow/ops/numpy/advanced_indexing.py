@@ -22,8 +22,8 @@ from ebbflow.ops.numpy.promotion import tensor
 
 
 def _is_array(item: Any) -> bool:
-    """Return whether part of an index picks by an array: a list, an array or a tensor with axes, or of bools."""
-    if isinstance(item, list):
+    """Return whether part of an index picks by an array: a sequence, an array or a tensor with axes, or of bools."""
+    if isinstance(item, (list, tuple)):
         return True
     return isinstance(item, (np.ndarray, Tensor)) and (item.ndim != 0 or tensor(item).dtype == dtypes.bool)
 
@@ -68,7 +68,7 @@ def _places(part: Any) -> list[Any]:
     """Return an array as places along its axes, int64; bools pick where they are true."""
     if not _is_array(part):
         return [part]
-    found = tensor(part if not isinstance(part, list) or part else np.zeros([0], np.int64))
+    found = tensor(part if not isinstance(part, (list, tuple)) or part else np.zeros([0], np.int64))
     if found.dtype == dtypes.bool:
         return [_Bools(found, axis) for axis in range(found.shape.rank)]
     return [cast(found, dtypes.int64)]

@@ -43,6 +43,15 @@ class Rows(tf.experimental.BatchableExtensionType):
     scale: int = 3
 
 
+class Shaped(tf.experimental.BatchableExtensionType):
+    shape: tf.TensorShape
+    x: tf.Tensor
+
+    def __init__(self, x):
+        self.x = tf.convert_to_tensor(x)
+        self.shape = self.x.shape[:-1]
+
+
 def masked(values=(1, 2, 3), mask=(True, False, True)):
     return Masked(list(values), list(mask))
 
@@ -193,6 +202,8 @@ def test_in_datasets():
     assert batches[0].x.numpy().tolist() == [[1], [2]] and batches[0].r.to_list() == [[1], [2, 3]]
     with pytest.raises(TypeError, match=r"Masked.Spec is no tf.BatchableTypeSpec"):
         tf.data.Dataset.from_tensors(masked()).batch(2)
+    shaped = tf.map_fn(lambda s: Shaped(s.x * 2), Shaped([[1, 2], [3, 4]]))  # fields that are shapes are batched too
+    assert shaped.shape == [2] and shaped.x.numpy().tolist() == [[2, 4], [6, 8]]
     assert tf.map_fn(lambda r: r.x + 1, rows, fn_output_signature=tf.int32).numpy().tolist() == [[2], [3], [4]]
 
 

@@ -22,6 +22,8 @@ KEYS = {
     "with a new axis between": np.s_[:, [0, 1], None, [1, 2]],
     "after a new axis": np.s_[:, None, [1, 2]],
     "among slices": np.s_[1:, ::-1, [1, 0]],
+    "a tuple": np.s_[:, (0, 2)],
+    "a tuple of bools": np.s_[1:, (True, False, True, False)],
     "bools": np.s_[[True, False, True]],
     "bools of the second axis": np.s_[:, np.array([True, False, True, True])],
     "bools of all axes": np.s_[X > 30],
