@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors
 from ebbflow.core.op import op
 from ebbflow.data.background import Ahead
 from ebbflow.data.columns import Block, Columns, in_memory, length, rows_of
-from ebbflow.data.element_records import array_of, record_of
+from ebbflow.data.file_cache import in_file
 from ebbflow.data.going_on import Failed, goes_on, told
 from ebbflow.data.pipe import AHEAD, NOTED, TYPED, Element, Pipe, dataset_op, made, pipe_of
 from ebbflow.data.running import DEBUG, current
-from ebbflow.io.records import RecordReader, TFRecordWriter, file_errors
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
@@ -136,54 +133,6 @@ def _(xp: Any, input_dataset: Any, filename: Any, cache: Any) -> Any:
 def _cached(source: Pipe, filename: Any, memory: Memory) -> Any:
     path = os.fsdecode(filename.item())
     if path:
-        return made(lambda: _in_file(source, path), source.size, source)
+        return made(lambda: in_file(source, path), source.size, source)
     columns = partial(_kept_columns, source, memory)
     return made(lambda: _kept(source, memory), source.size, source, source.rows, columns)
-
-
-# --- in a file --------------------------------------------------------------------------------------------------------
-#
-# A file of records: of each element its tensors as messages, one after the other, behind a first record that says how
-# many tensors an element has. It gets its name when it is whole.
-
-
-def _in_file(source: Pipe, path: str) -> Iterator[Element]:
-    if os.path.exists(path + ".elements"):
-        return _read(path + ".elements")
-    return _written(source, path + ".elements")
-
-
-@goes_on
-def _written(source: Pipe, path: str) -> Iterator[Any]:
-    part, count = f"{path}.{secrets.token_hex(6)}.part", 0
-    elements = told(source.start())
-    try:
-        with TFRecordWriter(part) as writer:
-            for element in elements:
-                if element.__class__ is not Failed:
-                    writer.write(str(len(element)))
-                    for array in element:
-                        writer.write(record_of(array))
-                    count += 1
-                    if count == source.size:  # nobody need ask for more
-                        writer.close()
-                        _get_name(part, path)
-                yield element
-        if count != source.size:
-            _get_name(part, path)
-    finally:
-        if os.path.exists(part):
-            os.remove(part)
-
-
-def _get_name(part: str, path: str) -> None:
-    with file_errors(path):
-        os.replace(part, path)
-
-
-def _read(path: str) -> Iterator[Element]:
-    with RecordReader(path) as records:
-        for count in records:
-            if not count.isdigit():
-                raise errors.DataLossError(None, None, f"{path} is not a cache of a dataset")
-            yield tuple([array_of(next(records, None), path) for _ in range(int(count))])

@@ -13,7 +13,7 @@ import itertools
 import math
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -271,15 +271,26 @@ class BundleReader:
         if entry.dtype is dtypes.resource:
             raise errors.UnimplementedError(None, None, f"{path}: tensor {name} is a {entry.dtype.name}")
         with open_file(path, "rb") as file:
+            return self._read_from(file, file.seek(0, os.SEEK_END), entry, path, name)
+
+    def _read_from(self, file: Any, length: int, entry: Entry, path: str, name: str) -> np.ndarray:
+        if entry.offset + entry.size > length:
+            raise self._outside(entry, name, length)
+        file.seek(entry.offset)
+        if entry.dtype is dtypes.string:
+            return self._strings(file.read(entry.size), entry, path, name)
+        if entry.dtype is dtypes.variant:
+            return self._variants(file.read(entry.size), entry, path, name)
+        return self._numbers(file, entry, path, name)
+
+    def in_order(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Yield the names and values of all tensors of a bundle of one file, ordered by name."""
+        path = self._data_path(0)
+        with open_file(path, "rb") as file:
             length = file.seek(0, os.SEEK_END)
-            if entry.offset + entry.size > length:
-                raise self._outside(entry, name, length)
-            file.seek(entry.offset)
-            if entry.dtype is dtypes.string:
-                return self._strings(file.read(entry.size), entry, path, name)
-            if entry.dtype is dtypes.variant:
-                return self._variants(file.read(entry.size), entry, path, name)
-            return self._numbers(file, entry, path, name)
+            for key, entry in self._entries.items():
+                name = key.decode()
+                yield name, self._read_from(file, length, entry, path, name)
 
     def _numbers(self, file: Any, entry: Entry, path: str, name: str) -> np.ndarray:
         array = memory.empty(entry.shape, entry.dtype.np)

@@ -1,0 +1,122 @@
+"""The elements of a dataset in a file, once somebody has gone through them: a tensor bundle, as TensorFlow's.
+
+A tensor's name is the number of its element and its own; the bundle gets its name when it is whole. While somebody
+writes it, a lock file says so, and whoever else would write is refused. Knows pipes and bundles.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from ebbflow.core import errors
+from ebbflow.data.element_records import dtype_of
+from ebbflow.data.going_on import Failed, goes_on, told
+from ebbflow.data.pipe import Element, Pipe
+from ebbflow.io.bundle import BundleReader, bundle_exists
+from ebbflow.io.bundle_writer import BundleWriter
+from ebbflow.io.records import file_errors
+from ebbflow.ops.sizes import invalid
+
+MOST = 10_000_000
+"""Elements that names are wide enough for."""
+
+
+def in_file(source: Pipe, path: str) -> Iterator[Element]:
+    """Return the elements of a cache, or those of a pipe, which are written on the way."""
+    return _read(path) if bundle_exists(path) else _written(source, path)
+
+
+def _name(element: int, tensor: int, tensors: int) -> str:
+    return f"{element:>{len(str(MOST - 1))}}_{tensor:>{len(str(tensors - 1))}}"
+
+
+@goes_on
+def _written(source: Pipe, path: str) -> Iterator[Any]:
+    if bundle_exists(path):  # another was quicker
+        yield from _read(path)
+        return
+    with contextlib.ExitStack() as held:
+        held.enter_context(_lock(f"{path}_0.lockfile"))
+        writer = BundleWriter(path)
+        unfinished = held.enter_context(contextlib.ExitStack())
+        unfinished.callback(writer.abandon)
+
+        def finish() -> None:
+            unfinished.pop_all()
+            writer.finish()
+            held.close()
+
+        count = 0
+        for element in told(source.start()):
+            if element.__class__ is not Failed:
+                if count == MOST:
+                    raise invalid(f"a cache in a file has room for {MOST} elements")
+                for i, array in enumerate(element):
+                    writer.add(_name(count, i, len(element)), array, dtype_of(array))
+                count += 1
+                if count == source.size:  # nobody need ask for more
+                    finish()
+            yield element
+        if count != source.size:
+            finish()
+
+
+@contextlib.contextmanager
+def _lock(path: str) -> Iterator[None]:
+    """Hold a lock file; AlreadyExistsError where another writer does that is not known to have died."""
+    _drop_left_behind(path)
+    try:
+        with file_errors(path):
+            number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+    except errors.AlreadyExistsError:
+        raise errors.AlreadyExistsError(
+            None, None, "There appears to be a concurrent caching iterator running - cache lockfile already exists "
+            f"('{path}'). If you are sure no other running TF computations are using this cache prefix, delete the "
+            "lockfile and re-initialize the iterator.",
+        ) from None  # fmt: skip
+    with os.fdopen(number, "w") as file:
+        file.write(f"Created at: {int(time.time())}\n{_here()} {os.getpid()}\n")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path)
+
+
+def _here() -> str:
+    return socket.gethostname() or "localhost"
+
+
+def _drop_left_behind(path: str) -> None:
+    """Remove the lock of a process of this machine that is gone."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            machine, process = file.read().split("\n")[1].split()
+        if machine == _here():
+            os.kill(int(process), 0)
+    except ProcessLookupError:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path)
+    except (OSError, ValueError, IndexError):  # there is none, or it is another's
+        return
+
+
+def _read(path: str) -> Iterator[Element]:
+    element: list[Any] = []
+    number = ""
+    for name, array in BundleReader(path).in_order():
+        own, _, _ = name.partition("_")
+        if not own.strip().isdigit():
+            raise errors.DataLossError(None, None, f"{path} is not a cache of a dataset: it holds {name}")
+        if own != number and element:
+            yield tuple(element)
+            element = []
+        number = own
+        element.append(array)
+    if element:
+        yield tuple(element)
