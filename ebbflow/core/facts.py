@@ -96,6 +96,8 @@ class Facts:
     """It takes what its first input has next (an iterator, a queue), whatever else runs: shapes come with it."""
     waits: bool = False
     """It may wait for another node of the same run."""
+    ends: bool = False
+    """It may end the run because there is no more to come, also while others wait."""
     distributed_communication: bool = False
     """TensorFlow's interface says that it may talk to other machines."""
 

@@ -41,8 +41,8 @@ MakeIterator = op(
 )
 _GET_NEXT = f"(iterator:resource) -> (components:list(output_types)) | {TYPED} | stateful"
 _SHAPES = lambda iterator, *, output_shapes: list(output_shapes)
-IteratorGetNext = op("IteratorGetNext" + _GET_NEXT, shape=_SHAPES, gradient=FLAT, facts="brings")
-IteratorGetNextSync = op("IteratorGetNextSync" + _GET_NEXT, shape=_SHAPES, gradient=FLAT, facts="brings")
+IteratorGetNext = op("IteratorGetNext" + _GET_NEXT, shape=_SHAPES, gradient=FLAT, facts="brings ends")
+IteratorGetNextSync = op("IteratorGetNextSync" + _GET_NEXT, shape=_SHAPES, gradient=FLAT, facts="brings ends")
 IteratorGetNextAsOptional = op(
     f"IteratorGetNextAsOptional(iterator:resource) -> (optional:variant) | {TYPED} | stateful",
     shape=scalar,

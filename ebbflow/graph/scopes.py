@@ -325,6 +325,7 @@ def graph_from_inputs(op_input_list: Any, graph: Any = None) -> Any:
         if graph is None:
             first, graph = item, theirs
         elif theirs is not graph:
-            whose = "the passed-in graph" if first is None else f"the same graph as {first}"
-            raise ValueError(f"{item} is not from {whose}.")
+            if first is None:
+                raise ValueError(f"{item} is not from the passed-in graph.")
+            raise ValueError(f"{item} must be from the same graph as {first} (graphs are {theirs} and {graph}).")
     return context.default_graph() if graph is None else graph

@@ -3,7 +3,8 @@
 The plain executor runs one node after the other, which is right as long as no node waits for another one of the same
 run. Two nodes that wait (a queue's dequeue and the enqueue that fills it, Python functions that meet) and that no path
 connects may do just that: an Executor with such a pair starts each node that may wait as soon as its inputs are there,
-and goes on with the others meanwhile. Knows an Executor's nodes; what they compute is theirs.
+and goes on with the others meanwhile. So it does where one waits and the other may end the run (a counter at its limit
+beside a dequeue). Knows an Executor's nodes; what they compute is theirs.
 """
 
 from __future__ import annotations
@@ -27,22 +28,24 @@ def edges(bound_nodes: Sequence[Any]) -> list[set[int]]:
 
 
 def may_meet(bound_nodes: Sequence[Any]) -> bool:
-    """Return whether two nodes that may wait stand side by side, with no path from one to the other."""
-    waiting = [i for i, bound in enumerate(bound_nodes) if bound.node._op.facts.waits]
-    if len(waiting) < 2:
+    """Return whether a node that may wait has no path to or from another that may wait too, or end the run."""
+    facts = [bound.node._op.facts for bound in bound_nodes]
+    if sum(fact.waits or fact.ends for fact in facts) < 2 or not any(fact.waits for fact in facts):
         return False
-    after = edges(bound_nodes)
-    behind: list[int] = []  # the waiting nodes that a node comes after, as bits
-    for i, before in enumerate(after):
+    waiting = ending = 0  # the nodes of each kind so far, as bits
+    behind: list[int] = []  # those of either kind that a node comes after, as bits
+    for i, before in enumerate(edges(bound_nodes)):
         bits = 0
         for j in before:
             bits |= behind[j] if j < i else 0
-        if i in waiting:
-            place = waiting.index(i)
-            if bits != (1 << place) - 1:
-                return True
-            bits |= 1 << place
-        behind.append(bits)
+        concerned = (waiting | ending) if facts[i].waits else waiting if facts[i].ends else 0
+        if bits & concerned != concerned:
+            return True
+        if facts[i].waits:
+            waiting |= 1 << i
+        elif facts[i].ends:
+            ending |= 1 << i
+        behind.append(bits | ((waiting | ending) & 1 << i))
     return False
 
 

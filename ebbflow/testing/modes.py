@@ -161,6 +161,11 @@ enable_control_flow_v2 = disable_control_flow_v2 = with_control_flow_v2 = with_e
 enable_output_all_intermediates = disable_tfrt = use_deterministic_cudnn = _as_it_is
 
 
+def placed(graph: Graph, use_gpu: bool) -> contextlib.AbstractContextManager[Any]:
+    """Return the block in which a test's session builds its graph: on the host, where no GPU is to be used."""
+    return contextlib.nullcontext() if use_gpu else graph.device("/device:CPU:0")
+
+
 @contextlib.contextmanager
 def device(use_gpu: bool) -> Iterator[None]:
     """Run ops on the GPU or the CPU inside the block."""

@@ -38,6 +38,7 @@ from ebbflow.ops.random.seeds import set_random_seed
 from ebbflow.platform.app import run as run_app
 from ebbflow.runtime.fetches import IndexedSlicesValue
 from ebbflow.runtime.session import Session, get_default_session
+from ebbflow.testing.modes import placed
 from ebbflow.testing.rounded_messages import rounded
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ SEED = 87654321
 """What Python's, NumPy's and the graph's random numbers start from in every test."""
 
 _temp_dirs: list[str] = []
-
 
 INCOMPATIBLE_SHAPES = "Incompatible shapes|Dimensions must be equal|required broadcastable shapes"
 """How errors speak of shapes that do not go together: when they run, when they are built, compiled."""
@@ -152,7 +152,7 @@ class TestCase(unittest.TestCase):
         if context.executing_eagerly():
             yield EagerSession(self)
             return
-        with Session(graph=graph, config=config) as opened, opened.graph.as_default():
+        with Session(graph=graph, config=config) as opened, opened.graph.as_default(), placed(opened.graph, use_gpu):
             yield opened
 
     @contextlib.contextmanager
@@ -165,8 +165,9 @@ class TestCase(unittest.TestCase):
             return
         if self._cached_session is None:
             self._cached_session = Session(graph=graph, config=config)
-        with self._cached_session.graph.as_default(), self._cached_session.as_default():
-            yield self._cached_session
+        cached = self._cached_session
+        with cached.graph.as_default(), cached.as_default(), placed(cached.graph, use_gpu):
+            yield cached
 
     def test_session(
         self, graph: Graph | None = None, config: Message | None = None, use_gpu: bool = True, force_gpu: bool = False

@@ -16,8 +16,7 @@ from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Effect, Nested, TensorLike
 from ebbflow.functions.control_flow.case import case
-from ebbflow.graph.graph import get_default_graph
-from ebbflow.graph.scopes import control_dependencies
+from ebbflow.graph.scopes import control_dependencies, graph_from_inputs
 from ebbflow.layers.smart_cond import known_flag
 from ebbflow.ops.arrays.creation import zeros
 from ebbflow.ops.arrays.shaping import shape as shape_of
@@ -153,15 +152,7 @@ def smart_case(
 
 def get_graph_from_inputs(op_input_list: Iterable[Any], graph: Graph | None = None) -> Graph:
     """Return the one graph that all inputs are of (or `graph`, or the default); raise where they differ."""
-    found: Any = graph
-    for item in op_input_list:
-        of_item = getattr(getattr(item, "values", item), "graph", None)
-        if of_item is None:
-            continue
-        if found is not None and found is not of_item:
-            raise ValueError(f"{item!r} is not from the passed-in graph, or not from that of the inputs before it.")
-        found = of_item
-    return found or get_default_graph()
+    return graph_from_inputs([getattr(item, "values", item) for item in op_input_list], graph)
 
 
 def get_placeholders(graph: Graph) -> list[Tensor]:

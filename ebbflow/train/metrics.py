@@ -112,10 +112,11 @@ def safe_scalar_div(numerator: TensorLike, denominator: TensorLike, name: str | 
 
 
 def aggregate_variable(v: TensorLike, collections: Sequence[str] | str | None) -> Any:
-    """Return a metric's variable, put into collections (`metrics_impl._aggregate_variable`)."""
+    """Return the value of a metric's variable, put into collections (`metrics_impl._aggregate_variable`)."""
+    value = raw.Identity(v)
     if collections:
-        add_to_collections(collections, v)
-    return v
+        add_to_collections(collections, value)
+    return value
 
 
 def mean_tensor(

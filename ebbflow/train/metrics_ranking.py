@@ -68,6 +68,7 @@ def _first(ids: Any) -> _Sets:
 def _labelled(labels: Any, predictions: Any) -> _Sets:
     """Return labels as sets: each number counts once."""
     labels = convert_to_tensor_or_sparse_tensor(labels)
+    _check_ranks(labels.shape, predictions.shape)
     if isinstance(labels, SparseTensor):
         there = to_dense(labels.with_values(raw.OnesLike(labels.values)))
         return _once(cast(to_dense(labels), dtypes.int64), raw.NotEqual(there, raw.ZerosLike(there)))
@@ -75,6 +76,18 @@ def _labelled(labels: Any, predictions: Any) -> _Sets:
     if labels._dims is not None and predictions._dims is not None and len(labels._dims) == len(predictions._dims) - 1:
         labels = expand_dims(labels, -1)
     return _once(labels, raw.Equal(labels, labels))
+
+
+def _check_ranks(labels: Any, predictions: Any) -> None:
+    if labels.rank is None or predictions.rank is None:
+        return
+    if labels.rank not in (predictions.rank, predictions.rank - 1):
+        raise ValueError(
+            f"Unexpected labels shape {labels} for predictions shape {predictions}. Predictions rank should be the "
+            "same rank as labels rank or labels rank plus one."
+        )
+    if predictions.rank < 2:
+        raise ValueError(f"Shape must be at least rank 2 but is rank {predictions.rank}: predictions of {predictions}")
 
 
 def _once(values: Any, counts: Any) -> _Sets:

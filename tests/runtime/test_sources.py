@@ -87,6 +87,17 @@ def test_queues_bring_too(graph):
         assert session.run(queue.size()) == 0
 
 
+def test_a_counter_at_its_limit_ends_a_run_that_waits(graph):
+    queue = v1.FIFOQueue(9, [tf.float32])
+    put, count = queue.enqueue([[1.0, 2.0]]), v1.Variable(0).count_up_to(1)
+    both = [tf.sqrt(queue.dequeue()) * 2.0, count]
+    with v1.Session() as session:
+        session.run([v1.global_variables_initializer(), put])
+        assert session.run(both)[1] == 0
+        with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 1"):
+            session.run(both)
+
+
 def test_functions_take_from_the_iterator_they_are_given():
     @tf.function
     def step(iterator):

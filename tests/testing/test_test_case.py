@@ -108,8 +108,9 @@ def test_tensors_of_graphs_are_run(case):
         x = constant([1.0, 2.0]) * 2
         case.assertAllClose(x, [2.0, 4.0])
         assert case.evaluate(x).tolist() == session.run(x).tolist()
-        with case.cached_session() as again:
+        with case.cached_session(use_gpu=False) as again:
             assert again is session
+            assert constant(1).device == "/device:CPU:0"
 
 
 def test_two_tensors_of_a_graph_are_of_one_run(case):

@@ -87,3 +87,5 @@ def test_the_graph_of_inputs():
     assert shape_checks.get_placeholders(x.graph) == [x]
     with pytest.raises(ValueError, match="is not from the passed-in graph"):
         shape_checks.get_graph_from_inputs([x], graph=tf.Graph())
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="must be from the same graph as"):
+        shape_checks.get_graph_from_inputs([x, v1.placeholder(tf.float32)])

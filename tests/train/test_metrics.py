@@ -86,3 +86,12 @@ def test_labels_may_be_values_of_sparse_tensors_and_contrib_orders_its_arguments
         ]
         session.run(tf.compat.v1.local_variables_initializer())
         assert session.run(updates) == [1.0, 0.75, 0.5, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "ids, labels, says",
+    [([9, 4], [1, 2], "at least rank 2"), (3, [1, 2], "Unexpected labels"), ([[9, 4]], [[[1]]], "Unexpected labels")],
+)
+def test_rankings_refuse_ranks_that_do_not_fit(ids, labels, says):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=says):
+        tf.compat.v1.metrics.precision_at_top_k(labels, tf.constant(ids, tf.int64))

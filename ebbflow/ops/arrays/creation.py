@@ -308,12 +308,15 @@ def _graph_constant(graph, value, dtype, shape, name, verify_shape, pads):
     if _has_symbolic(value):
         raise TypeError("Expected any non-tensor type, but got a tensor instead.")
     check_fits_a_graph(value._array if isinstance(value, EagerTensor) else value, dtype)
+    dims = None if shape is None else as_dims(shape)
     if isinstance(value, Tensor):
         array, found = np.array(_same_tensor(value, dtype)._array), value.dtype
+    elif dims is not None and not math.prod(dims):  # TensorFlow does not look at a value of which nothing is taken
+        array, found = _array([], dtype)
     else:
         array, found = _array(value, dtype)
-    if shape is not None:
-        array = _graph_shaped(array, as_dims(shape), found, verify_shape, pads)
+    if dims is not None:
+        array = _graph_shaped(array, dims, found, verify_shape and array.size > 0, pads)
     return graph.constant(array, found, name or "Const")
 
 

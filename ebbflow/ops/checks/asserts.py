@@ -18,7 +18,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.tensor import Tensor
+from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Effect, TensorLike
 from ebbflow.ops.arrays.shaping import reshape
 from ebbflow.ops.checks.type_asserts import is_nameless, is_numeric_tensor
@@ -144,10 +144,27 @@ def _compare(scope, test, x, y, data, summarize, message, name):
             data = [told, f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
         data = data if message is None else [message, *data]
         condition = reduce_all(test.of_tensors(x, y))
-        known_x, known_y = x.constant_value(), y.constant_value()
+        known_x, known_y = _seen(x), _seen(y)
         if known_x is not None and known_y is not None and not np.all(test.of_arrays(known_x, known_y)):
             raise invalid(_lines(data, 3))
         return Assert(condition, data, summarize=summarize)
+
+
+def _seen(tensor: Any) -> np.ndarray | None:
+    """Return the value that TensorFlow knows while it builds a graph: what we know beyond it fails in a run."""
+    pending = [] if isinstance(tensor, EagerTensor) else [tensor]
+    while pending:
+        node = pending.pop().op
+        if node.type not in _SEEN_THROUGH:
+            return None
+        pending += () if node.type in _OF_SHAPES else node.inputs
+    return tensor.constant_value()
+
+
+_OF_SHAPES = frozenset(("Shape", "Size", "Rank"))
+_SEEN_THROUGH = _OF_SHAPES.union(
+    ("Cast", "Concat", "ConcatV2", "Const", "Equal", "Fill", "Identity", "NotEqual", "Pack", "Range", "Split")
+) | {"StopGradient", "Unpack"}
 
 
 def _both_flat(x: Any, y: Any) -> tuple[Tensor, Tensor]:

@@ -363,10 +363,12 @@ CountUpTo = op(
     shape=scalar,
     kernel=lambda xp, ref, *, limit: _count_up(held(ref), limit),
     gradient=FLAT,
+    facts="ends",
 )
 ResourceCountUpTo = op(
     "ResourceCountUpTo(resource:resource) -> (output:T) | limit: int; T: index | stateful",
     shape=scalar,
     kernel=lambda xp, resource, *, limit: _count_up(held(resource), limit),
     gradient=FLAT,
+    facts="ends",
 )

@@ -172,6 +172,9 @@ def test_in_a_graph_the_last_value_fills_a_constant_of_tf1():
         assert session.run(creation.constant_v1([1, 2], shape=[4])).tolist() == [1, 2, 2, 2]
         with pytest.raises(TypeError, match="Expected Tensor's shape"):
             creation.constant([1, 2], shape=[4])
+        for empty in (creation.constant([1, 2], shape=[0]), creation.constant_v1(1, shape=[2, 0])):
+            assert empty.dtype is tf.float32  # nothing of the value is looked at
+        assert creation.constant_v1(0, tf.int32, [0], verify_shape=True).shape == [0]
         with pytest.raises(TypeError, match="non-tensor"):
             creation.constant(creation.zeros([]) + 1)
 

@@ -494,6 +494,16 @@ def test_shapes_may_be_unknown_or_written_as_digits():
         tf.debugging.assert_shapes([(x, "3Q")])
 
 
+def test_what_tensorflow_does_not_know_before_it_runs_fails_in_the_run():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.constant([2, 1])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Condition x <= y"):
+            tf.compat.v1.assert_less_equal(tf.cast(x, tf.int64), tf.ones([2], tf.int64))
+        check = tf.compat.v1.assert_less_equal(tf.reshape(x, [-1]), 1)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Condition x <= y"):
+            session.run(check)
+
+
 def test_a_rank_that_turns_out_to_be_no_scalar():
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         rank = tf.compat.v1.placeholder(tf.int32)
