@@ -79,6 +79,21 @@ MOVED: dict[str, dict[str, Any]] = {
 }
 """Module -> name -> what it was: a value, another name of the same module, or a module that has (or is) it now."""
 
+BESIDE = {
+    "importlib": ("abc", "util", "machinery"),
+    "multiprocessing": ("context", "pool", "process", "util"),
+    "unittest": ("mock",),
+    "urllib": ("error", "parse", "request", "response"),
+    "xml": ("dom",),
+    "xml.dom": ("minidom",),
+    "http": ("client",),
+    "concurrent": ("futures",),
+    "email": ("errors", "message", "parser", "utils"),
+}
+"""Package -> modules in it that `import tensorflow` loads for itself: programs that import the package alone use
+them. Here they are loaded when they are asked for.
+"""
+
 GONE = {
     "imp": "ebbflow.doors.gone_imp",
     "distutils": "ebbflow.doors.gone_distutils",
@@ -108,6 +123,8 @@ class Lender:
         """Begin lending; `imports` are the modules the program is known to import."""
         for module, names in MOVED.items():
             after_import(module, functools.partial(self._teach, names))
+        for package, modules in BESIDE.items():
+            after_import(package, functools.partial(self._teach, {name: f"{package}.{name}" for name in modules}))
         for module in old_manners.METHODS:
             after_import(module, functools.partial(old_manners.teach_methods, self))
         if any(module in GONE or module.rpartition(".")[0] in GONE for module in imports):
@@ -124,8 +141,11 @@ class Lender:
 
         def answer(name: str) -> Any:
             if name in names and self.program.asks(sys._getframe(1)):
+                full = f"{module.__name__}.{name}"
+                if names[name] == full:  # a module of this package, which has not vanished
+                    return importlib.import_module(full)
                 value = _replacement(module, name, names[name])
-                self.lent[f"{module.__name__}.{name}"] = None
+                self.lent[full] = None
                 return value
             if ask_module is not None:
                 return ask_module(name)

@@ -2,6 +2,7 @@
 
 import builtins
 import collections
+import importlib
 import inspect
 import sys
 import time
@@ -20,7 +21,7 @@ OWN, FOREIGN = "/program/train.py", "/elsewhere/library.py"
 def lender(monkeypatch):
     """A lender to the program in /program, undone afterwards."""
     finders, waiting = list(sys.meta_path), dict(watch._finder.waiting)
-    for name in vanished.MOVED:
+    for name in [*vanished.MOVED, *vanished.BESIDE]:
         module = sys.modules.get(name)
         if module is not None:
             before = vars(module).get("__getattr__")
@@ -110,6 +111,17 @@ def test_from_import_works_for_the_program_only(lender):
 def test_names_that_exist_are_left_alone(lender):
     lender.open(set())
     assert ask("np.float32", OWN, np=np) is np.float32
+    assert lender.report() == ""
+
+
+@pytest.mark.parametrize(
+    ("package", "name"), [(package, name) for package, names in vanished.BESIDE.items() for name in names]
+)
+def test_modules_beside_an_imported_package_are_there_and_not_told(lender, monkeypatch, package, name):
+    module = importlib.import_module(package)
+    monkeypatch.delattr(module, name, raising=False)
+    lender.open(set())
+    assert ask(f"package.{name}", OWN, package=module) is importlib.import_module(f"{package}.{name}")
     assert lender.report() == ""
 
 
