@@ -1,4 +1,4 @@
-"""Functions and methods of NumPy and pandas that have changed their manners, as the program being run knew them.
+"""Functions and methods of NumPy, pandas and protobuf that changed their manners, as the program being run knew them.
 
 A function is called as it is now; only where that fails, and the program's own code called, is it called as it was.
 Methods that are gone are lent by a descriptor that answers the program's own code alone. Knows nothing of TensorFlow.
@@ -93,6 +93,26 @@ def _forgiving(keeper: Keeper, name: str, now: Call, then: Call) -> Call:
         return found
 
     return call
+
+
+def teach_integers(keeper: Keeper, kind: type) -> None:
+    """Have a message that lists integers take truth values from the program, as protobuf did before its release 7."""
+    now = kind.__init__  # type: ignore[misc]
+
+    @functools.wraps(now)
+    def make(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            now(self, *args, **kwargs)
+        except TypeError:
+            given = kwargs.get("value")
+            if isinstance(given, Iterator) or given is None or not keeper.program.asks(sys._getframe(1)):
+                raise
+            numbers = [int(one) if isinstance(one, (bool, np.bool_)) else one for one in given]
+            self.Clear()
+            now(self, **{**kwargs, "value": numbers})
+            keeper.lent[f"{kind.__name__} of truth values"] = None
+
+    kind.__init__ = make  # type: ignore[misc]
 
 
 # --- methods ----------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from importlib.machinery import SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
+from ebbflow import messages
 from ebbflow.api import versions
 from ebbflow.api.namespace import finder, open_door
 from ebbflow.core.context import enter_v1
@@ -107,6 +108,7 @@ def open_doors(number: int, lender: Lender, imports: set[str], keras: KerasChoic
     if number == 1 or keras_package.number(number) == 2:
         watch.after_import("numpy", _print_as_then)
         watch.after_import("numpy", functools.partial(old_manners.teach_functions, lender))
+        messages.when_made["tensorflow.Int64List"] = functools.partial(old_manners.teach_integers, lender)
         if one_digit:
             versions.V1, versions.V2 = versions.V1_OF_ONE_DIGIT, versions.V2_OF_ONE_DIGIT
     if not _has_its_own_tensorflow():

@@ -30,6 +30,9 @@ LARGEST_MESSAGE = 2**31 - 1  # bytes; protobuf's own limit
 _building = threading.RLock()
 _loaded: tuple[typing.Any, typing.Any] | None = None  # the schema and its pool, once they are needed
 
+when_made: dict[str, typing.Callable[[type[Message]], None]] = {}
+"""Full name of a message -> what a room above does to its class, once, before anybody gets it."""
+
 
 def pool() -> DescriptorPool:
     """The private descriptor pool, for protobuf functions that ask for one."""
@@ -45,6 +48,8 @@ def message(full_name: str) -> type[Message]:
         for nested in cls.DESCRIPTOR.nested_types:
             if not hasattr(cls, nested.name):  # protobuf without its C extension leaves them out
                 setattr(cls, nested.name, message(nested.full_name))
+        if full_name in when_made:
+            when_made.pop(full_name)(cls)
     return cls
 
 

@@ -5,6 +5,7 @@ import types
 import numpy as np
 import pytest
 
+from ebbflow import messages
 from ebbflow.doors import old_manners
 
 OWN, FOREIGN = "/program/train.py", "/elsewhere/library.py"
@@ -55,6 +56,19 @@ def test_the_program_gets_what_it_knew_and_libraries_do_not(keeper, expression, 
     assert keeper.lent
     with pytest.raises((ValueError, TypeError, AttributeError)):
         ask(expression, FOREIGN)
+
+
+@pytest.mark.parametrize(
+    ("value", "numbers"), [([True, 2], [1, 2]), (np.array([True, False]), [1, 0]), ((np.True_,), [1]), ([3], [3])]
+)
+def test_lists_of_integers_take_truth_values(keeper, monkeypatch, value, numbers):
+    kind = messages.message("tensorflow.Int64List")
+    monkeypatch.setattr(kind, "__init__", kind.__init__)
+    old_manners.teach_integers(keeper, kind)
+    scope = {"make": kind, "value": value}
+    assert list(eval(compile("make(value=value)", OWN, "eval"), scope).value) == numbers
+    with pytest.raises(TypeError):
+        eval(compile("make(value=[1.5])", OWN, "eval"), scope)
 
 
 def test_what_was_always_wrong_stays_so(keeper):
