@@ -41,10 +41,13 @@ def cluster(flow: Flow, greedy: bool = False) -> Flow:
     groups = [g for g in connected(fits, levels, flow) if (_legal(g) if greedy else _pays(g))]
     if not groups:
         return flow
-    flow, groups, places = recompute(flow, groups)
-    levels |= {new: levels[old] for new, old in places.items()}
+    return replaced(*recompute(by_levels(flow, levels), groups), cluster_of)
+
+
+def by_levels(flow: Flow, levels: dict[Node, int]) -> Flow:
+    """Return the flow with its nodes in the order of their levels, so that whatever a group takes stands before it."""
     ordered = sorted(flow.nodes, key=levels.__getitem__)  # stable: what keeps state stays in order
-    return replaced(Flow(flow.inputs, ordered, flow.outputs, flow.roots), groups, cluster_of)
+    return Flow(flow.inputs, ordered, flow.outputs, flow.roots)
 
 
 def cluster_all(flow: Flow) -> Flow:

@@ -45,7 +45,7 @@ def fuse(flow: Flow) -> Flow:
         if node.op.name not in _PLANNERS or node.outputs[0].dtype is not dtypes.float32 or not _worth(node):
             continue
         is_gradient = node.op.name == "Conv2DBackpropFilter"
-        chain: Any = _FilterGradient(node, uses, position) if is_gradient else _Chain(node, uses, fetched)
+        chain: Any = _FilterGradient(node, uses, position) if is_gradient else _Chain(node, uses, fetched, gone)
         made = chain.fused()
         if made is not None:
             instead[chain.place] = made
@@ -70,9 +70,9 @@ def _worth(node: Node) -> bool:
 class _Chain:
     """A product or convolution, and the nodes behind it as far as they can be one with it."""
 
-    def __init__(self, node: Node, uses: dict[Value, list[Node]], fetched: set[Value]):
+    def __init__(self, node: Node, uses: dict[Value, list[Node]], fetched: set[Value], gone: set[Node]):
         self.nodes = [node]
-        self._uses, self._fetched = uses, fetched
+        self._uses, self._fetched, self._gone = uses, fetched, gone
         self._bias: Value | None = None
         self._addend: Value | None = None
         self._activation: str | None = None
@@ -93,7 +93,9 @@ class _Chain:
 
     def _only_user(self) -> Node | None:
         users = self._uses.get(self._result, [])
-        return users[0] if len(users) == 1 and self._result not in self._fetched else None
+        if len(users) != 1 or self._result in self._fetched:
+            return None
+        return None if users[0] in self._gone else users[0]  # a sum of two products is finished by one of them
 
     def _takes(self, node: Node) -> bool:
         finish, result = node.op.facts.finishes, self._result

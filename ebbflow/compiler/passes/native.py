@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ebbflow.compiler.flow import Flow, Node, Value, is_loop, is_state, is_variable, standing_for
 from ebbflow.compiler.list_borders import handed_over
 from ebbflow.compiler.loops import LoopFlows, sized, with_loops
-from ebbflow.compiler.passes.cluster import cluster_of, connected, flow_of, levels_of, replaced
+from ebbflow.compiler.passes.cluster import by_levels, cluster_of, connected, flow_of, levels_of, replaced
 from ebbflow.compiler.passes.prune import prune
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
@@ -89,10 +89,7 @@ def _replaced(flow: Flow, fits: set[Node]) -> Flow | None:
         return None
     if any(is_loop(n) for n in inside) and any(_refusal(g, uses, fetched) for g in groups):
         return None
-    flow, groups, places = recompute(flow, groups, FAR)
-    levels |= {new: levels[old] for new, old in places.items()}
-    ordered = sorted(flow.nodes, key=levels.__getitem__)  # stable: what keeps state stays in order
-    return replaced(Flow(flow.inputs, ordered, flow.outputs, flow.roots), groups, native_of)
+    return replaced(*recompute(by_levels(flow, levels), groups, FAR), native_of)
 
 
 def _with_updates_together(groups: list[list[Node]], levels: dict[Node, int], flow: Flow) -> list[list[Node]]:

@@ -18,20 +18,18 @@ MOST = 32
 Groups = Sequence[list[Node]]
 
 
-def recompute(flow: Flow, groups: Groups, least: int = 1) -> tuple[Flow, list[list[Node]], dict[Node, Node]]:
-    """Return the flow and its groups with such nodes once more, and for each new node the old one in its place: the one
-    that it stands before, or that it was.
+def recompute(flow: Flow, groups: Groups, least: int = 1) -> tuple[Flow, list[list[Node]]]:
+    """Return the flow and its groups with such nodes once more; `least` is how many bytes must be saved.
 
-    `least` is how many bytes must be saved.
+    All that a group takes must stand before the first of its nodes: before that one comes what is run again.
     """
     home = {node: i for i, group in enumerate(groups) for node in group}
     again = [copied(_worth_again(group, i, home, least)) for i, group in enumerate(groups)]
     if not any(copies for copies, _ in again):
-        return flow, [list(group) for group in groups], {}
+        return flow, [list(group) for group in groups]
     before = {group[0]: copies for group, (copies, _) in zip(groups, again, strict=True)}
     substitution = Substitution()
     nodes: list[Node] = []
-    places: dict[Node, Node] = {}
     now: dict[Node, Node] = {}
     for node in flow.nodes:
         instead = again[home[node]][1] if node in home else {}
@@ -41,10 +39,9 @@ def recompute(flow: Flow, groups: Groups, least: int = 1) -> tuple[Flow, list[li
             substitution.put(old.outputs, new.outputs)
             nodes.append(new)
             now[old] = new
-            places[new] = node
     grown = [[now[n] for n in (*copies, *group)] for (copies, _), group in zip(again, groups, strict=True)]
     roots = {now[root] for root in flow.roots}
-    return Flow(flow.inputs, nodes, substitution.values(flow.outputs), roots), grown, places
+    return Flow(flow.inputs, nodes, substitution.values(flow.outputs), roots), grown
 
 
 def _worth_again(group: Sequence[Node], number: int, home: dict[Node, int], least: int) -> list[Node]:

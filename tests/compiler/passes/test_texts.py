@@ -222,6 +222,21 @@ CASES: dict[str, list[tuple[str, str]]] = {
                        bias=True, add=False, activation='relu')
             return y""",
         ),
+        (  # a sum of two products is finished by one of them
+            """x: float32[128, 256]; w: float32[256, 256]; b: float32[256]; h: float32[128, 256]; u: float32[256, 256]
+            p = MatMul(x, w)
+            q = MatMul(h, u)
+            s = AddV2(p, q)
+            y = BiasAdd(s, b)
+            return y""",
+            """x: float32[128, 256]; w: float32[256, 256]; b: float32[256]; h: float32[128, 256]; u: float32[256, 256]
+            q = MatMul(h, u)
+            s = _Fused([x, w, q], M=1, dims=[[128, 256]], first='MatMul',
+                       how=dict(transpose_a=False, transpose_b=False, grad_a=False, grad_b=False, T=float32),
+                       bias=False, add=True, activation=None)
+            y = BiasAdd(s, b)
+            return y""",
+        ),
         ("x: float32[4, 4]; w: float32[4, 4]; p = MatMul(x, w); y = Relu(p); return y", "="),  # too small
     ],
     "winograd": [
