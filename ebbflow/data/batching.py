@@ -14,10 +14,11 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import is_static
 from ebbflow.data.columns import Columns, Listed, batches_of, length, split, stacked
 from ebbflow.data.going_on import Failed, goes_on, told
-from ebbflow.data.pipe import GATHERS, NOTED, TYPED, UNKNOWN, Element, Pipe, dataset_op, made, pipe_of
+from ebbflow.data.pipe import GATHERS, MAPS, NOTED, TYPED, UNKNOWN, Element, Pipe, dataset_op, made, pipe_of
 from ebbflow.ops.ragged.composite_variants import in_variants
 from ebbflow.ops.sizes import invalid, room_for
 from ebbflow.ops.state.storage import boxed
+from ebbflow.ops.strings.arrays import text_array
 
 _COPIED = f"parallel_copy: bool = false; {NOTED}"
 BatchDatasetV2 = dataset_op(
@@ -62,19 +63,25 @@ def _positive(value: Any, name: str) -> int:
 class _groups:  # noqa: N801  (called like a function)
     """Lists of elements that follow each other; the last may be shorter, unless only whole ones are wanted.
 
-    An error takes the elements before it along that have not filled a list yet, and ends nothing.
+    An error takes the elements before it along that have not filled a list yet, and ends nothing; where it `costs` a
+    list, those behind it that would fill it are gone as well.
     """
 
-    __slots__ = ("_count", "_elements", "_whole")
+    __slots__ = ("_costs", "_count", "_elements", "_whole")
 
-    def __init__(self, elements: Iterator[Element], count: int, whole: bool):
-        self._elements, self._count, self._whole = elements, count, whole
+    def __init__(self, elements: Iterator[Element], count: int, whole: bool, costs: bool = False):
+        self._elements, self._count, self._whole = told(elements) if costs else elements, count, whole
+        self._costs = costs
 
     def __iter__(self) -> _groups:
         return self
 
     def __next__(self) -> list[Element]:
         group = list(itertools.islice(self._elements, self._count))
+        if self._costs:
+            for element in group:
+                if element.__class__ is Failed:
+                    raise element.error
         if not group or (self._whole and len(group) < self._count):
             raise StopIteration
         return group
@@ -87,14 +94,15 @@ def _number_of_groups(size: int, count: int, whole: bool) -> int:
 # --- batches ----------------------------------------------------------------------------------------------------------
 
 
-def _batched(input_dataset: Any, batch_size: Any, drop_remainder: Any) -> Any:
+def _batched(input_dataset: Any, batch_size: Any, drop_remainder: Any, fuses: bool = False) -> Any:
     source, count, whole = pipe_of(input_dataset), _positive(batch_size, "batch_size"), bool(drop_remainder)
+    costs = fuses and source.role is MAPS  # one step in TensorFlow: what it calls for a batch, it calls
 
     def start() -> Iterator[Element]:
         columns = source.by_column()
         if columns is not None:
-            return batches_of(columns, count, whole)
-        return map(_stack, _groups(source.start(), count, whole))
+            return batches_of(columns, count, whole, costs)
+        return map(_stack, _groups(source.start(), count, whole, costs))
 
     return made(start, _number_of_groups(source.size, count, whole), source, count if whole else None, role=GATHERS)
 
@@ -107,7 +115,7 @@ def _stack(group: list[Element]) -> Element:
 
 @BatchDatasetV2.kernel
 def _(xp: Any, input_dataset: Any, batch_size: Any, drop_remainder: Any) -> Any:
-    return _batched(input_dataset, batch_size, drop_remainder)
+    return _batched(input_dataset, batch_size, drop_remainder, fuses=True)
 
 
 @ParallelBatchDataset.kernel
@@ -144,6 +152,8 @@ def _by_part(group: list[Element]) -> Iterator[Any]:
 
 
 def _padded(parts: Sequence[np.ndarray], shape: list[int], filler: np.ndarray, index: int) -> np.ndarray:
+    if not shape and parts[0].__class__ is bytes:
+        return text_array(parts, (len(parts),))
     for part in parts:
         if part.ndim != len(shape):
             raise invalid(

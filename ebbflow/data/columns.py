@@ -119,14 +119,14 @@ class batches_of(Bunched):  # noqa: N801  (called like a function)
     """Blocks of `count` rows, and what is left in the end unless only whole ones are wanted.
 
     `bunch` gives all that need no more work than the first of them. An error takes the rows before it along that have
-    not filled a batch yet, and ends nothing.
+    not filled a batch yet (where it `costs` one, also those behind it that would), and ends nothing.
     """
 
-    __slots__ = ("_columns", "_count", "_held", "_sizes", "_whole")
+    __slots__ = ("_columns", "_costs", "_count", "_held", "_sizes", "_whole")
 
-    def __init__(self, columns: Columns, count: int, whole: bool):
+    def __init__(self, columns: Columns, count: int, whole: bool, costs: bool = False):
         super().__init__()
-        self._columns, self._count, self._whole = columns, count, whole
+        self._columns, self._count, self._whole, self._costs = columns, count, whole, costs
         self._sizes = Sizes(count)
         self._held: list[Block] = []  # fewer rows than a batch has
 
@@ -134,7 +134,7 @@ class batches_of(Bunched):  # noqa: N801  (called like a function)
         """Return the next batches, at least one; none behind the last."""
         held, self._held = self._held, []
         have, count = sum(map(length, held)), self._count
-        while have < count and (block := self._columns.take(self._sizes.want)) is not None:
+        while have < count and (block := self._take(have)) is not None:
             held.append(block)
             have += length(block)
             self._sizes.after(block)
@@ -150,6 +150,28 @@ class batches_of(Bunched):  # noqa: N801  (called like a function)
             batches += zip(*[[column[i - count : i] for i in ends] for column in block], strict=True)
             self._held = [part(block, rows - rows % count, rows)] if rows % count else []
         return batches
+
+    def _take(self, have: int) -> Block | None:
+        """Return more rows, for a batch that has some."""
+        try:
+            return self._columns.take(self._sizes.want)
+        except Exception:
+            if self._costs:
+                self._leave_out(self._count - have - 1)
+            raise
+
+    def _leave_out(self, count: int) -> None:
+        while count > 0:
+            try:
+                block = self._columns.take(count)
+            except Exception:  # it belongs to the same batch
+                count -= 1
+                continue
+            if block is None:
+                return
+            rows = length(block)
+            self._held = [part(block, count, rows)] if rows > count else []
+            count -= rows
 
 
 def split(held: list[Block], count: int) -> tuple[Block, list[Block]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.nest import rebuild
 from ebbflow.core.shape import TensorShape, as_dims
 from ebbflow.core.sparse import SparseTensorSpec
 from ebbflow.core.spec import TensorSpec
@@ -364,12 +365,24 @@ def _padding_values(spec: Any, given: Any) -> list[Any]:
     elif structure.kind_of(given) is None and not isinstance(given, list):
         values = [given] * len(flat)
     else:
+        given = _filled_up(spec, given)
         structure.assert_same(
             structure.map_structure(lambda s: None, spec), structure.map_structure(lambda s: None, given)
         )
         pairs = zip(structure.flatten(spec), structure.flatten(given), strict=True)
         values = [value for leaf, value in pairs if not isinstance(leaf, structure.NoneTensorSpec)]
     return [_filler(value, leaf.dtype) for value, leaf in zip(values, flat, strict=True)]
+
+
+def _filled_up(spec: Any, given: Any) -> Any:
+    """Return fillers with None for all parts of what has None."""
+    kind, own = structure.kind_of(spec), structure.kind_of(given)
+    if given is None:
+        return structure.map_structure(lambda leaf: None, spec)
+    if kind is None or own is None or len(list(own.values(given))) != len(list(kind.values(spec))):
+        return given
+    parts = [_filled_up(s, g) for s, g in zip(kind.values(spec), own.values(given), strict=True)]
+    return rebuild(own, given, parts)
 
 
 def _filler(value: Any, dtype: Any) -> Any:

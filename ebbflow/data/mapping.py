@@ -16,6 +16,7 @@ from ebbflow.data.calls import Call, Mapped, Masked, OneByOne
 from ebbflow.data.columns import Columns
 from ebbflow.data.going_on import Failed, attempt, goes_on, told
 from ebbflow.data.pipe import (
+    MAPS,
     NOTED,
     TYPED,
     UNKNOWN,
@@ -103,7 +104,7 @@ def _(xp: Any, input_dataset: Any, other_arguments: Any, *, f: Any, run: Any) ->
             return SideBySide(Turns(call.numbered, call.facts.drawn_once), source.start(), 1)
         return OneByOne(call, source.start(), "map")
 
-    return made(start, source.size, source, _rows(f), _mapped(source, call), call)
+    return made(start, source.size, source, _rows(f), _mapped(source, call), call, MAPS)
 
 
 def _mapped(source: Pipe, call: Call, kind: Any = Mapped, what: str = "map") -> Callable[[], Columns | None]:
@@ -139,7 +140,7 @@ def _(xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any
         entangled = call.facts.in_python or call.facts.draws  # such calls may wait for each other
         return SideBySide(in_turn, source.start(), 1 if alone else width, apart=entangled)
 
-    return made(start, source.size, source, _rows(f), _mapped(source, call), call)
+    return made(start, source.size, source, _rows(f), _mapped(source, call), call, MAPS)
 
 
 @FilterDataset.kernel
@@ -286,8 +287,12 @@ class Interleaved:
 
 def _positive(value: Any, name: str) -> int:
     if int(value) < 1:
-        raise invalid(f"`{name}` must be > 0, got {int(value)}")
+        raise invalid(f"`{name}` must be greater than zero, got {int(value)}")
     return int(value)
+
+
+def _cycle(length: Any, calls: int) -> int:
+    return width_of(calls) if int(length) == -1 else _positive(length, "cycle_length")
 
 
 @InterleaveDataset.kernel
@@ -296,7 +301,7 @@ def _(
 ) -> Any:
     source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
     inner = _inner(call)
-    cycle, block = _positive(cycle_length, "cycle_length"), _positive(block_length, "block_length")
+    cycle, block = _cycle(cycle_length, -1), _positive(block_length, "block_length")
     begin = lambda element: inner(element).start()
     return made(lambda: Interleaved(source.start(), begin, cycle, block), _size(source), source, call=call)
 
@@ -309,7 +314,7 @@ def _(
 ) -> Any:  # fmt: skip
     source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
     inner, sure = _inner(call), as_bytes(deterministic) != b"false"
-    cycle = width_of(int(num_parallel_calls)) if int(cycle_length) == -1 else _positive(cycle_length, "cycle_length")
+    cycle = _cycle(cycle_length, int(num_parallel_calls))
     block = _positive(block_length, "block_length")
     room = int(buffer_output_elements) if int(buffer_output_elements) > 0 else max(block, 16)
 

@@ -39,9 +39,9 @@ NOTED = TYPED + '; metadata: string = ""'
 """How most ops on datasets say what the elements are."""
 
 
-AHEAD, GATHERS, DEALT = "ahead", "gathers", "dealt"
-"""What a stage does, as far as others must know: it makes elements ahead in a thread, or many elements one, or gives
-only those that are dealt to it, which may be none.
+AHEAD, GATHERS, DEALT, MAPS = "ahead", "gathers", "dealt", "maps"
+"""What a stage does, as far as others must know: it makes elements ahead in a thread, or many elements one, gives only
+those that are dealt to it, which may be none, or one for each by a function.
 """
 
 

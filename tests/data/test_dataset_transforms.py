@@ -47,3 +47,25 @@ def test_none_is_not_padded():
 def test_refusals(shape, error, says):
     with pytest.raises(error, match=says):
         rows().padded_batch(2, shape)
+
+
+def test_scalars_are_padded_batches_too():
+    dataset = tf.data.Dataset.from_tensor_slices(([0, 1, 2], ["a", "b", "c"])).padded_batch(2)
+    assert [[part.tolist() for part in e] for e in dataset.as_numpy_iterator()] == [
+        [[0, 1], [b"a", b"b"]],
+        [[2], [b"c"]],
+    ]
+
+
+def test_none_fills_all_parts_with_defaults():
+    dataset = tf.data.Dataset.from_tensor_slices([1, 2]).map(lambda x: (tf.fill([x], x), {"a": tf.fill([x], "y")}))
+    (numbers, texts) = next(iter(dataset.padded_batch(2, padding_values=(-1, None))))
+    assert numbers.numpy().tolist() == [[1, -1], [2, 2]] and texts["a"].numpy().tolist() == [[b"y", b""], [b"y", b"y"]]
+
+
+def test_an_interleave_finds_its_cycle_length():
+    for parallel in (None, tf.data.AUTOTUNE):
+        found = tf.data.Dataset.range(5).interleave(
+            lambda x: tf.data.Dataset.range(x), cycle_length=tf.data.AUTOTUNE, num_parallel_calls=parallel
+        )
+        assert sorted(int(x) for x in found) == [0, 0, 0, 0, 1, 1, 1, 2, 2, 3]

@@ -79,6 +79,14 @@ CASES = {
         lambda: numbers().group_by_window(lambda x: tf.cast(x, tf.int64) % 2, lambda key, w: w.batch(3), 3),
         [FAILS, [0, 2, 4], [1, 5, 7], [6, 8], [9]],
     ),
+    "map and batch": (lambda: numbers(11).batch(4), [FAILS, [4, 5, 6, 7], [8, 9, 10]]),
+    "map and whole batches": (
+        lambda: numbers(11).batch(2, drop_remainder=True),
+        [[0, 1], FAILS, [4, 5], [6, 7], [8, 9]],
+    ),
+    "filter and batch": (lambda: numbers(11).filter(lambda x: True).batch(4), [FAILS, [4, 5, 6, 7], [8, 9, 10]]),
+    "several errors of a batch": (lambda: quotients(12, 1, 2, 6).batch(4), [FAILS, FAILS, [0, 0, 0, 0]]),
+    "columns and batch": (lambda: quotients(12, 5).batch(4), [[-3, -3, -4, -6], FAILS, [4, 3, 2, 2]]),
     "rebatch": (lambda: numbers().batch(2).rebatch(3), [FAILS, [4, 5, 6], [7, 8, 9]]),
     "counted": (
         lambda: numbers(6).apply(tf.data.experimental.assert_cardinality(5)),
