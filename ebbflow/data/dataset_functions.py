@@ -198,21 +198,25 @@ class Functional:
 
         Without `initial_dist` how often classes come is counted on the way.
         """
-        family: Any = type(self)
-        wanted = convert(target_dist, name="target_dist")
-        classes = self.map(class_func)
-        if initial_dist is None:
-            shares = classes.scan(raw.ZerosLike(wanted), _counted)
-        else:
-            shares = family.from_tensors(convert(initial_dist, wanted.dtype)).repeat()
+        wanted, spec = convert(target_dist, name="target_dist"), self.element_spec
 
-        def kept(label: Any, element: Any, share: Any, number: Any) -> Any:
+        def labelled(*parts: Any) -> Any:  # of the very element: a second pass over it might be in another order
+            return class_func(*parts), structure.pack_as(spec, structure.flatten(parts))
+
+        if initial_dist is None:
+            joined = self.map(labelled).scan(raw.ZerosLike(wanted), _counted)
+        else:
+            share = convert(initial_dist, wanted.dtype)
+            joined = self.map(labelled).map(lambda label, element: (label, element, share))
+
+        def kept(pair: Any, number: Any) -> Any:
+            label, _, share = pair
             chance = wanted / raw.Maximum(share, np.finfo(wanted.dtype.np).tiny.astype(wanted.dtype.np))
             drawn = raw.Cast(number, DstT=wanted.dtype) * convert(2.0**-32, wanted.dtype)
             return drawn < raw.GatherV2(chance / raw.Max(chance, 0), label, 0)
 
-        joined = family.zip((classes, self, shares, family.random(seed)))
-        return joined.filter(kept).map(lambda label, element, share, number: (label, element))
+        family: Any = type(self)
+        return family.zip((joined, family.random(seed))).filter(kept).map(lambda pair, number: pair[:2])
 
     # --- the same elements, travelling otherwise ----------------------------------------------------------------------
 
@@ -241,10 +245,11 @@ class Functional:
         )
 
 
-def _counted(counts: Any, label: Any) -> Any:
-    """Return how often each class has come with this one, and its share."""
-    after = counts + raw.OneHot(label, counts._dims[0], convert(1, counts.dtype), convert(0, counts.dtype))
-    return after, after / raw.Sum(after, 0)
+def _counted(counts: Any, pair: Any) -> Any:
+    """Return how often each class has come with this one, and beside class and element their shares."""
+    one, none = convert(1, counts.dtype), convert(0, counts.dtype)
+    after = counts + raw.OneHot(pair[0], counts._dims[0], one, none)
+    return after, (*pair, after / raw.Sum(after, 0))
 
 
 def _a_dataset(result: Any) -> Any:

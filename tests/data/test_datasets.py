@@ -232,6 +232,15 @@ def test_cache_in_a_file(tmp_path):
     assert list(again.as_numpy_iterator()) == wanted and len(seen) == 5
 
 
+@pytest.mark.parametrize("initial", [None, [0.25] * 4])
+def test_a_class_is_that_of_its_element_in_any_order(initial):
+    rows = Dataset.range(4000).shuffle(500).map(lambda x: (x % 4, {"text": tf.strings.as_string(x)}))
+    kept = rows.rejection_resample(lambda label, row: label, [0.7, 0.1, 0.1, 0.1], initial, seed=3)
+    found = [(int(label), int(element[0]), int(element[1]["text"].numpy()) % 4) for label, element in kept]
+    assert all(a == b == c for a, b, c in found)
+    assert abs(np.mean([a == 0 for a, _, _ in found]) - 0.7) < 0.06
+
+
 def test_records_written_and_read(tmp_path):
     path = str(tmp_path / "some.tfrecord")
     words = Dataset.from_tensor_slices(["one", "", "three"])
