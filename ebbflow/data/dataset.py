@@ -411,8 +411,10 @@ class DatasetSpec(TypeSpec):
 
     def is_subtype_of(self, other: object) -> bool:
         """Return whether every dataset of this type is of the other type too."""
-        return isinstance(other, DatasetSpec) and _alike(
-            self._element_spec, other._element_spec, lambda a, b: a.is_subtype_of(b)
+        return (
+            isinstance(other, DatasetSpec)
+            and self._dataset_shape.is_subtype_of(other._dataset_shape)
+            and _alike(self._element_spec, other._element_spec, lambda a, b: a.is_subtype_of(b))
         )
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> DatasetSpec | None:
@@ -420,7 +422,11 @@ class DatasetSpec(TypeSpec):
         return common_structure(DatasetSpec, self, others)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, DatasetSpec) and same_structure(self._element_spec, other._element_spec)
+        return (
+            isinstance(other, DatasetSpec)
+            and self._dataset_shape._dims == other._dataset_shape._dims
+            and same_structure(self._element_spec, other._element_spec)
+        )
 
     def __hash__(self) -> int:
         return hash((DatasetSpec, tuple(structure.flatten(self._element_spec))))

@@ -263,6 +263,10 @@ _LATER: Iterator[Any] = iter(())
 """Stands for the elements of a pipe that is to be started."""
 
 
+_ENDED: Iterator[Any] = iter(())
+"""Stands for the elements of a pipe that have all been taken."""
+
+
 class Position:
     """An iterator that several may share: a pipe, and where one is in it."""
 
@@ -332,6 +336,8 @@ class Position:
                 if self._elements is _LATER:
                     self._elements = self.pipe.start()  # type: ignore[union-attr]
                 first, *more = bunch_of(self._elements) or (None,)
+                if first is None:
+                    self._elements = _ENDED  # what it holds is free from here on
                 self._asked += len(more)
                 self._ready.extend(more)
                 return first

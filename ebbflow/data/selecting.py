@@ -495,6 +495,10 @@ def _(
     return made(lambda: _in_random_order(source, room, seeds.first, times), _times(source.size, times), source)
 
 
+MOST_EPOCHS = 3
+"""Epochs that lie in line at most, as in TensorFlow, however much room there is."""
+
+
 def _check_room(room: int) -> None:
     if room < 1 and room != UNKNOWN:
         raise invalid(f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got buffer_size = {room}")
@@ -530,7 +534,7 @@ def _in_random_order(source: Pipe, room: int, seeds: tuple[int, int], times: int
     epochs = deque([[0, 0]])  # of each epoch the places in line, from the first to behind the last
     epoch, begun = 1, 0
     while True:
-        while elements is not None and epochs[-1][1] - epochs[0][0] < room:
+        while elements is not None and epochs[-1][1] - epochs[0][0] < room and len(epochs) <= MOST_EPOCHS:
             fresh = next(elements, None)
             end = epochs[-1][1]
             if fresh.__class__ is Failed:

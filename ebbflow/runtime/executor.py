@@ -305,8 +305,34 @@ def needed_nodes(fetches: Sequence[Any], fed: set[int]) -> list[Operation]:
             if before._id not in found:
                 stack.append(before)
     if ordered:
-        return [found[number] for number in sorted(found)]
+        return _waiting_last([found[number] for number in sorted(found)], fed)
     return _sorted(found, fed)
+
+
+def _waiting_last(nodes: list[Operation], fed: set[int]) -> list[Operation]:
+    """Return nodes with those that may wait behind the effects that do not follow from them.
+
+    Such an effect may be an error that ends the run: a counter at its limit, while a queue will never have more.
+    """
+    behind = behind_waiting(nodes, fed)
+    if not behind or not any(acts(node) for node in nodes if node._id not in behind):
+        return nodes
+    return [node for node in nodes if node._id not in behind] + [node for node in nodes if node._id in behind]
+
+
+def behind_waiting(nodes: list[Operation], fed: set[int]) -> set[int]:
+    """Return the ids of the nodes that may wait, and of those that follow from them."""
+    behind: set[int] = set()
+    for node in nodes:
+        if node._op.facts.waits or (behind and any(before._id in behind for before in _before(node, fed))):
+            behind.add(node._id)
+    return behind
+
+
+def acts(node: Operation) -> bool:
+    """Return whether a node changes state."""
+    op = node._op
+    return op.keeps_state and not (op.facts.variable or op.facts.reads or op.facts.brings or op.facts.random)
 
 
 def _before(node: Operation, fed: set[int]) -> list[Operation]:

@@ -14,6 +14,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.shape import is_static
 from ebbflow.graph.symbolic import Operation
 from ebbflow.runtime.compiled import Runner
+from ebbflow.runtime.executor import acts, behind_waiting
 
 
 class Sourced:
@@ -72,9 +73,9 @@ def sourced(whole: Runner) -> Runner | Sourced:
         return whole
     nodes = [bound.node for bound in whole.executor.bound]
     bringing = [node for node in nodes if node._op.facts.brings]
-    if not bringing:
-        return whole
     fed = {id(t) for t in whole.feeds}
+    if not bringing or _must_wait(nodes, fed):
+        return whole
     users: dict[int, int] = {}
     for node in nodes:
         for tensor in node._inputs:
@@ -84,6 +85,13 @@ def sourced(whole: Runner) -> Runner | Sourced:
     handles = {t.op for node in sources for t in node._inputs}
     computes = any(node not in handles and node not in sources for node in nodes)
     return Sourced(whole, sources) if open_shape and computes and len(sources) == len(bringing) else whole
+
+
+def _must_wait(nodes: list[Operation], fed: set[int]) -> bool:
+    """Return whether what brings values may wait while another has an effect, maybe an error: that one goes first."""
+    behind = behind_waiting(nodes, fed)
+    handles = {node._inputs[0].op for node in nodes if node._op.facts.waits and node._inputs}
+    return bool(behind) and any(acts(n) for n in nodes if n._id not in behind and n not in handles)
 
 
 def _comes_first(node: Operation, fed: set[int], users: dict[int, int]) -> bool:

@@ -176,3 +176,16 @@ def test_epochs_leave_nothing_behind():
     assert gone(running)
     gc.collect()
     assert len(gc.get_objects()) - before < 200
+
+
+def test_a_generator_is_let_go_behind_the_last_element():
+    let_go = []
+
+    def count():
+        try:
+            yield from range(9)
+        finally:
+            let_go.append(True)
+
+    iterator = iter(tf.data.Dataset.from_generator(count, output_signature=tf.TensorSpec([], tf.int32)).take(2))
+    assert [int(x) for x in iterator] == [0, 1] and let_go and next(iterator, None) is None

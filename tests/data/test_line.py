@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.data import line
+from ebbflow.data import line, selecting
 from ebbflow.data.line import Line
+from ebbflow.data.pipe import Pipe
 from ebbflow.engines.native import late_code
 from ebbflow.ops.random.philox import Words
 
@@ -44,3 +45,16 @@ def test_code_draws_what_python_draws(room, switch, monkeypatch):
 def test_without_code_lists_are_drawn_from(monkeypatch):
     monkeypatch.setattr(line.draws, "state", lambda: None)
     assert sorted(drawn(30, [], monkeypatch, 0).tolist()) == list(range(30))
+
+
+def test_few_epochs_lie_in_line_however_much_room_there_is():
+    begun = []
+
+    def start():
+        begun.append(True)
+        return iter([(np.array(i),) for i in range(5)])
+
+    drawn = selecting._in_random_order(Pipe(start, 5), 10**9, (1, 2), -1)
+    for epoch in range(4):
+        assert sorted(int(next(drawn)[0]) for _ in range(5)) == [0, 1, 2, 3, 4]
+        assert len(begun) <= epoch + selecting.MOST_EPOCHS + 2

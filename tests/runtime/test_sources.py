@@ -119,3 +119,18 @@ def test_what_is_fetched_as_it_came_may_be_written_to(graph):
             assert found.tolist() == list(range(first, first + 4))
             found[:] = -1
             assert more.tolist() == [first, first + 1]
+
+
+@pytest.mark.parametrize("dequeue_first", [False, True])
+def test_a_counter_at_its_limit_ends_a_run_that_would_wait_for_ever(graph, dequeue_first):
+    queue = v1.PaddingFIFOQueue(9, [tf.int32], shapes=[[None]])
+    with v1.Session() as session:
+        session.run([queue.enqueue([[i] * i]) for i in range(1, 3)])
+        taken = queue.dequeue() if dequeue_first else None
+        counter = v1.Variable(0).count_up_to(2)
+        both = [counter, (queue.dequeue() if taken is None else taken) + counter]
+        session.run(v1.global_variables_initializer())
+        for _ in range(2):
+            session.run(both)
+        with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 2"):
+            session.run(both, options=v1.RunOptions(timeout_in_ms=20_000))
