@@ -20,6 +20,7 @@ from ebbflow.functions.control_flow.while_op import loop_node
 from ebbflow.functions.dataflow_v1.low_level import Frame, Item, condition_of, is_loop_switch, understand
 from ebbflow.functions.dataflow_v1.merge_groups import (
     Choice,
+    chained,
     choices,
     or_nothing,
     reached,
@@ -58,7 +59,7 @@ class Builder:
         self._emit = emit
         self._merged: dict[tuple[Item, int | None], Item] = {}  # for what runs under a condition: it, or nothing
         self.root = _Scope(graph, None, frozenset(), None)
-        self.order = self._with_merges(understand(items), wanted)
+        self.order = self._with_merges(chained(understand(items)), wanted)
         self._groups = choices(self.order)
         share(dict.fromkeys(self._groups.values()))
         self._place = {item: number for number, item in enumerate(self.order)}
@@ -240,7 +241,9 @@ class Builder:
         if item.kind == "Merge":
             with context.scope(scope.graph):
                 scope.values[item, 1] = scope.graph.constant(
-                    np.array(item.inputs.index(source), np.int32), dtypes.int32, "value_index"
+                    np.array(item.inputs.index(source) if item.number is None else item.number, np.int32),
+                    dtypes.int32,
+                    "value_index",
                 )
         scope.nodes[item] = value.op
         scope.values[item, 0 if index is None else index] = value
@@ -258,7 +261,7 @@ class Builder:
             self.ensure(branch, [*targets, *group.handed_out[way]])
             with context.scope(body):
                 values = [self._value(branch, t) for t in targets]
-                numbers = [_int(body, i) for i in group.inputs_taken(way)]
+                numbers = [self._number(branch, *taken) for taken in zip(targets, group.inputs_taken(way), strict=True)]
                 more = [self._value(branch, t) for t in group.handed_out[way]]
             body.outputs = [*values, *numbers]
             bodies.append((body, more))
@@ -273,6 +276,12 @@ class Builder:
         beyond = iter(outputs[2 * count :])
         for way in (True, False):
             group.handed_out[way] = {key: next(beyond) for key in group.handed_out[way]}
+
+    def _number(self, branch: _Scope, target: tuple[Item, int], position: int) -> Any:
+        """Return which input of a merge a branch takes; a chain of choices says it itself."""
+        if target[0].number is not None and target[0].kind == "Merge":
+            return self._value(branch, (target[0], 1))
+        return _int(branch.graph, position)
 
     def _add_loop(self, scope: _Scope, frame: Frame) -> None:
         if frame.test is None:

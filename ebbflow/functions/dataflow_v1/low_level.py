@@ -34,6 +34,7 @@ class Item:
     origin: Any = None
     frame: Frame | None = None
     condition: frozenset[Any] = frozenset()
+    number: int | None = None  # of a link in a chain of choices: which input of the merge it gives
 
     @property
     def kind(self) -> str:
@@ -243,7 +244,7 @@ def _find_condition(item: Item) -> None:
     if item.op == "ControlTrigger":
         return  # runs whether what it waits for runs or not
     if item.kind == "Merge":
-        item.condition = _either([condition_of(tensor) for tensor in item.inputs], item)
+        item.condition = _either([condition_of(tensor) for tensor in item.inputs])
         return
     item.condition = _all_of(item)
 
@@ -284,7 +285,7 @@ def _implied(literal: Any, frame: Frame | None) -> bool:
     return False
 
 
-def _either(conditions: Sequence[frozenset[Any]], item: Item) -> frozenset[Any]:
+def _either(conditions: Sequence[frozenset[Any]]) -> frozenset[Any]:
     """Return under which condition one of several values is there."""
     left = list(dict.fromkeys(conditions))
     while len(left) > 1:
@@ -294,12 +295,7 @@ def _either(conditions: Sequence[frozenset[Any]], item: Item) -> frozenset[Any]:
         else:
             pair = next(((a, b) for a in left for b in left if a is not b and a <= b), None)
             if pair is None:
-                raise errors.UnimplementedError(
-                    None,
-                    None,
-                    f"the inputs of the node '{item.name}' of type {item.op} do not come from the two ways of one "
-                    "Switch; write the choice with tf.cond",
-                )
+                return frozenset.intersection(*conditions)  # of several predicates: one after the other is asked
             joined = pair[0]
         left = [c for c in left if c not in pair]
         left = list(dict.fromkeys([*left, joined]))

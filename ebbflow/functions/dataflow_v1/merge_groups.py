@@ -87,6 +87,60 @@ def _predicate(merge: Item) -> Any:
     return None
 
 
+def chained(order: Sequence[Item]) -> list[Item]:
+    """Return the items with merges of several predicates turned into chains: the first input if its predicate holds,
+    else the second if its own does, and so on; that none is there is an error where the merge is needed.
+
+        y = Merge a[p] b[q]   =>   rest = Merge b[not p, q] missing[not p, not q]; y = Merge a[p] rest[not p]
+    """
+    found: list[Item] = []
+    for item in order:
+        if item.kind == "Merge" and not is_loop_variable(item) and _has_several_predicates(item):
+            found += _links(item)
+        found.append(item)
+    return found
+
+
+def _has_several_predicates(merge: Item) -> bool:
+    return _predicate(merge) is None and not any(condition_of(t) <= merge.condition for t in merge.inputs)
+
+
+def _links(merge: Item) -> list[Item]:
+    """Have a merge take its first input or the rest of a chain; return the chain's items, each after its inputs."""
+    added: list[Item] = []
+    known, steps = merge.condition, []
+    for number, tensor in enumerate(merge.inputs):
+        asked = condition_of(tensor) - known
+        if len(asked) > 1:
+            raise errors.UnimplementedError(
+                None,
+                None,
+                f"input {number} of the node '{merge.name}' of type {merge.op} depends on {len(asked)} predicates that "
+                "its other inputs do not; write the choice with tf.cond",
+            )
+        added.append(_link(merge, "Merge", number, inputs=[tensor], condition=known | asked))
+        steps.append((known, added[-1]))
+        if not asked:
+            break  # there whenever those before it are not
+        ((predicate, way),) = asked
+        known = known | {(predicate, not way)}
+    else:
+        shape = merge.origin._outputs[0]._dims if isinstance(merge.origin, Operation) else None
+        absent = {"dtype": merge.attrs["T"], "shape": shape}
+        added.append(_link(merge, "missing", len(steps), attrs=absent, condition=known))
+        steps.append((known, added[-1]))
+    *steps, (_, rest) = steps
+    for known, link in reversed(steps[1:]):
+        rest = _link(merge, "Merge", link.number, inputs=[(link, 0), (rest, 0)], condition=known)
+        added.append(rest)
+    merge.inputs = [(steps[0][1], 0), (rest, 0)]
+    return added
+
+
+def _link(merge: Item, op: str, number: int | None, **parts: Any) -> Item:
+    return Item(f"{merge.name}/input_{number}", op, frame=merge.frame, number=number, **parts)
+
+
 def reached(item: Item, targets: set[Item], place: dict[Item, int]) -> set[Item]:
     """Return which of `targets` an item depends on."""
     first = min(place[t] for t in targets)

@@ -32,7 +32,7 @@ def graph_def(text):
         elif op not in ("LoopCond", "LogicalAnd"):
             node.attr["T"].type = INT if name.startswith("i") or (op == "Less" and "il" in inputs) else FLOAT
         if op == "Merge":
-            node.attr["N"].i = 2
+            node.attr["N"].i = len(inputs)
         if frame is not None:
             node.attr["frame_name"].s = frame.encode()
             node.attr["is_constant"].b = frame.startswith("const:")
@@ -130,7 +130,22 @@ def with_types(found):
     return found
 
 
+SEVERAL = """
+x = Placeholder
+p = Placeholder
+p2 = Placeholder
+s = Switch x p
+t = Switch x p2
+up = Mul s:1 s:1
+down = Neg t:1
+else = Exp t:0
+y = Merge up down else
+"""
+
 CASES = {
+    "several predicates": (SEVERAL, {"p": True, "p2": True}, lambda x: x * x),
+    "several predicates, the second": (SEVERAL, {"p": False, "p2": True}, lambda x: -x),
+    "several predicates, the last": (SEVERAL, {"p": False, "p2": False}, np.exp),
     "choice": (CHOICE, {"p": True}, lambda x: x * x),
     "choice, the other way": (CHOICE, {"p": False}, lambda x: -x),
     "one-sided": (ONE_SIDED, {"p": True}, np.exp),
@@ -180,6 +195,24 @@ def test_written_by_calls():
         down, up = tf.raw_ops.Switch(data=x, pred=tf.constant(True))
         y = tf.raw_ops.Merge(inputs=[-down, up * up]).output
         assert session.run(y, {x: 3.0}) == 9.0
+
+
+@pytest.mark.parametrize("chosen", [0, 1, 2, 3])
+def test_merges_of_several_predicates_take_the_input_that_is_there(chosen):
+    """As pictures are distorted by one of several ways; none of them is an error."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [2])
+        number = v1.placeholder(tf.int32, [])
+        ways = [tf.raw_ops.Switch(data=x, pred=tf.equal(number, way)).output_true * (way + 1.0) for way in range(3)]
+        y, index = tf.raw_ops.Merge(inputs=ways)
+        given = {x: [1.0, 3.0], number: chosen}
+        if chosen == 3:
+            with pytest.raises(tf.errors.InvalidArgumentError, match="does not have value"):
+                session.run(y, given)
+            return
+        value, which = session.run([y * 2.0, index], given)
+    np.testing.assert_allclose(value, np.array([2.0, 6.0]) * (chosen + 1))
+    assert which == chosen
 
 
 def test_what_does_not_run_has_no_value():
