@@ -28,6 +28,7 @@ ALLOWED = {
     "compiler/loops.py:_shapes": "the shapes of a list's elements put together, in two ways",
     "compiler/numpy_lines.py:LINES": "lines of NumPy for each op",
     "compiler/numpy_lines.py:_": "the ufunc of each reduction",
+    "compiler/shapes_through.py:_RULES": "what each op on lists says of the shapes in them",
     "compiler/passes/channels_last.py:_FORMATTED": "how each op reads with channels last",
     "compiler/passes/channels_last.py:_PER_AXIS": "the same, for ops with an argument for each axis",
     "compiler/passes/columns.py:_WHOLE": "which columns each op takes",

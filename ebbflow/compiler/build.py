@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ebbflow.compiler.decisions import Decisions, has_effects, truth_of
-from ebbflow.compiler.flow import READ, Flow, Node, Value
+from ebbflow.compiler.flow import READ, Flow, Held, Node, Value
+from ebbflow.compiler.shapes_through import note_lists, note_loop
 from ebbflow.core import dtypes
 from ebbflow.core.shape import Dims, is_static, merge_dims
 from ebbflow.ops.state.variable_ops import handle_facts
@@ -29,16 +30,20 @@ def build(
     dims: Sequence[Dims],
     fetches: Sequence[Any],
     decisions: Decisions | None = None,
+    like: Sequence[Value] = (),
 ) -> Flow:
     """Return the flow of graph nodes; `dims` are the shapes of the fed values, `fetches` tensors (or operations).
 
-    With `decisions` loops are unrolled and choices made that follow from the values of one run.
+    With `decisions` loops are unrolled and choices made that follow from the values of one run. `like` are values that
+    know more of what is fed: what it holds, and which numbers it is.
     """
     made: dict[int, Value] = {}
     inputs: list[Any] = []
     for tensor, shape in zip(feeds, dims, strict=True):
         value = made[id(tensor)] = Value(None, len(inputs), tensor.dtype, shape, tensor)
         inputs.append(value)
+    for value, known in zip(inputs, like, strict=False):
+        value.held, value.known = known.held, known.known
     flow = Flow(inputs, [], [])
     if decisions is not None:
         decisions.begin(inputs)
@@ -180,6 +185,40 @@ def _fetched(flow: Flow, value: Value) -> Value:
     return _read(flow, value, value.op) if value.dtype._is_ref_dtype else value
 
 
+def loop_function(
+    attrs: dict[str, Any], name: str, given: Sequence[Value], entering: Sequence[tuple[Dims, Held]] | None = None
+) -> Flow:
+    """Return the flow of a loop's `cond` or `body` for what it is given, or for other shapes that enter a turn.
+
+    Numbers that no turn changes are known inside.
+    """
+    body = attrs["body"]
+    like = [Value(None, i, v.dtype, v.dims) for i, v in enumerate(given)]
+    for value, outer, before, after in zip(like, given, body.inputs, body.outputs, strict=True):
+        value.held, value.known = outer.held, outer.known if before is after else None
+    for value, (dims, held) in zip(like, entering or (), strict=False):
+        value.dims, value.held = dims, held
+    return function_like(attrs[name], like)
+
+
+def function_like(function: Any, given: Sequence[Value]) -> Flow:
+    """Return the flow of a function for values like those given."""
+    return build(_needed(function), function.inputs, [v.dims for v in given], function.outputs, like=given)
+
+
+def _needed(graph: Any) -> list[Any]:
+    """Return the nodes that a function's results follow from, in order."""
+    given = {id(t) for t in graph.inputs}
+    found: set[Any] = set()
+    stack = [t for t in graph.outputs if id(t) not in given]
+    while stack:
+        node = stack.pop()._op
+        if node not in found:
+            found.add(node)
+            stack += [t for t in node._inputs if id(t) not in given]
+    return [n for n in graph._nodes if n in found]
+
+
 # --- shapes and small values ------------------------------------------------------------------------------------------
 
 
@@ -190,6 +229,9 @@ def infer(node: Node) -> None:
             value.dims = merge_dims(value.dims, dims)
         except ValueError:
             value.dims = dims
+    note_lists(node)
+    if node.op.facts.loop:
+        note_loop(node, loop_function)
     if node.op.name == "FusedBatchNormV3":
         node.outputs[5].dims = ()  # room for other devices' notes: nothing is in it here
     if node.op.name == "VariableShape":

@@ -117,12 +117,12 @@ def truth_of(condition: np.ndarray | None) -> bool | None:
 
 
 def has_effects(body: Any) -> bool:
-    """Return whether a function's nodes, or those of functions in it, do more to state than read variables."""
+    """Return whether a function's nodes, or those of functions in it, do more to state than read variables or draw."""
     return any(map(_acts, body._nodes))
 
 
 def _acts(node: Any) -> bool:
-    if not node._op.keeps_state or node._op.facts.reads:
+    if not node._op.keeps_state or node._op.facts.reads or node._op.facts.random:
         return False
     inner = [attr for attr in node._attrs.values() if hasattr(attr, "_nodes")]
     return not inner or any(map(has_effects, inner))

@@ -11,7 +11,7 @@ own); knows nothing of sessions or arrays, constants excepted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,10 +33,23 @@ READ = op(
 """A reference variable is read where its value is used: the node that says so."""
 
 
+class Held(NamedTuple):
+    """What is known of everything that was put into a list: its dims, and the numbers if they are few and the same."""
+
+    dims: Dims
+    numbers: tuple[int, ...] | None = None
+
+
+NOTHING = Held((-1,))
+"""An empty list's."""
+
+ANYTHING = Held(None)
+
+
 class Value:
     """An argument of a flow, or one result of a node."""
 
-    __slots__ = ("dims", "dtype", "index", "known", "node", "storage", "tensor")
+    __slots__ = ("dims", "dtype", "held", "index", "known", "node", "storage", "tensor")
 
     def __init__(self, node: Node | None, index: int, dtype: DType, dims: Dims, tensor: Any = None):
         self.node = node
@@ -46,6 +59,7 @@ class Value:
         self.known: np.ndarray | None = None
         self.storage: Storage | None = None  # of a variable's handle that is fed, where it is always the same
         self.tensor = tensor
+        self.held = ANYTHING
 
     @property
     def op(self) -> Any:
@@ -137,7 +151,7 @@ class Node:
         node.turn = self.turn
         for value in self.outputs:
             like = Value(node, value.index, value.dtype, value.dims, value.tensor)
-            like.known = value.known
+            like.known, like.held = value.known, value.held
             node.outputs.append(like)
         return node
 
@@ -190,6 +204,8 @@ def standing_for(op: Op, inputs: Sequence[Value], attrs: dict[str, Any], origin:
     """Return a node that gives what others gave: values like `given`, in their place."""
     node = Node(op, inputs, attrs, origin)
     node.outputs = [Value(node, i, v.dtype, v.dims, v.tensor) for i, v in enumerate(given)]
+    for value, like in zip(node.outputs, given, strict=True):
+        value.held = like.held
     return node
 
 

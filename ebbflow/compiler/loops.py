@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ebbflow.compiler.build import build
+from ebbflow.compiler.build import function_like, loop_function
 from ebbflow.compiler.flow import Flow, Node, Rewrite, Substitution, Value, constant, is_loop, make
 from ebbflow.compiler.passes.columns import take_columns
 from ebbflow.compiler.passes.common import share_common
@@ -37,8 +37,9 @@ class LoopFlows:
     """A loop as flows, and what counting it has told."""
 
     def __init__(self, node: Node, known: dict[Value, np.ndarray]):
-        dims = [v.dims for v in node.inputs]
-        self.test, self.body = (_with_inner(_flow(node.attrs[name], dims)) for name in ("cond", "body"))
+        self.test, self.body = (
+            _with_inner(_settled(loop_function(node.attrs, name, node.inputs))) for name in ("cond", "body")
+        )
         self.turns: int | None = None
         self.ends: dict[int, np.ndarray] = {}
         self.growth: dict[int, int] = {}  # by how many elements a list grows in a turn
@@ -82,7 +83,7 @@ class ChoiceFlows:
 
     def __init__(self, node: Node):
         graphs = (node.attrs["then_branch"], node.attrs["else_branch"])
-        self.flows = [_with_inner(_flow(graph, [v.dims for v in node.inputs[1:]])) for graph in graphs]
+        self.flows = [_with_inner(_settled(function_like(graph, node.inputs[1:]))) for graph in graphs]
         for flow in self.flows:
             del flow.outputs[len(node.outputs) :]  # a branch may have further ones, which nobody asked this node for
 
@@ -133,8 +134,8 @@ def _is_count(value: Value) -> bool:
     return value.is_static and value.size == 1 and value.dtype in (dtypes.int32, dtypes.int64, dtypes.bool)
 
 
-def _flow(graph: Any, dims: Sequence[Any]) -> Flow:
-    flow = build(_needed(graph), graph.inputs, dims, graph.outputs)
+def _settled(flow: Flow) -> Flow:
+    """Return a loop's function as code is made of it."""
     return prune(share_common(take_columns(simplify(fold_constants(prune(_added_in_place(flow)))))))
 
 
@@ -171,19 +172,6 @@ def _added_in_place(flow: Flow) -> Flow:
 
 def _is_zeros(value: Value) -> bool:
     return value.node is not None and value.node.op.name == "ZerosLike"
-
-
-def _needed(graph: Any) -> list[Any]:
-    """Return the nodes that a function's results follow from, in order."""
-    given = {id(t) for t in graph.inputs}
-    found: set[Any] = set()
-    stack = [t for t in graph.outputs if id(t) not in given]
-    while stack:
-        node = stack.pop()._op
-        if node not in found:
-            found.add(node)
-            stack += [t for t in node._inputs if id(t) not in given]
-    return [n for n in graph._nodes if n in found]
 
 
 def sized(flow: Flow) -> tuple[Flow, dict[Node, LoopFlows]]:

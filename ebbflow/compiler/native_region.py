@@ -97,7 +97,11 @@ class Native:
                 storage.__exit__()
 
     def by_numpy(self, *arrays: Any) -> bool:
-        """Fill the arrays behind the inputs, without the code."""
+        """Fill the arrays behind the inputs without the code, unless it minds only how inputs lie in memory."""
+        if self.kernel is not None:
+            inputs, results = arrays[: len(self.takes)], arrays[len(self.takes) :]
+            if not all(a.flags.c_contiguous for a in inputs) and self._by_code((*map(as_whole, inputs), *results)):
+                return True
         return self._filled(arrays, self._host.run(self._given(arrays)))
 
     def traced(self, trace: list[Any], *arrays: Any) -> bool:
@@ -139,6 +143,11 @@ class Native:
                 self._wanted = []
             for put in wanted:
                 self._put(put)
+
+
+def as_whole(array: np.ndarray) -> np.ndarray:
+    """Return an array whose elements lie one behind the other; one without axes stays that."""
+    return array if array.flags.c_contiguous else array.copy()
 
 
 def storage_of(value: Value, bind: Callable[[Node], Callable[..., Any]]) -> Storage | None:

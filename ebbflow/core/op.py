@@ -91,6 +91,7 @@ class Op:
     update: Any = None
     narrow: Any = None
     with_values: Any = None
+    with_draws: Any = None
     from_dims_fn: Any = None
     large_fn: Any = None
 

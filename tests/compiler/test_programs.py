@@ -51,7 +51,7 @@ SWITCHES = {
     "arithmetic_optimization": (False, {"simplify", "columns", "broadcasts", "common", "siblings"}),
     "remapping": (False, {"fuse", "entropy"}),
     "layout_optimizer": (False, {"layout"}),
-    "loop_optimization": (False, {"narrow", "reads"}),
+    "loop_optimization": (False, {"narrow", "draws", "reads"}),
     "auto_parallel": (False, {"parallel"}),
     "native_code": (False, {"native", "winograd"}),
     "clustering": (False, {"cluster"}),

@@ -15,6 +15,7 @@ from ebbflow.compiler.passes.cluster import cluster, cluster_all
 from ebbflow.compiler.passes.columns import take_columns
 from ebbflow.compiler.passes.common import share_common
 from ebbflow.compiler.passes.cross_entropy import scale_entropies
+from ebbflow.compiler.passes.draws import draw_before_loops
 from ebbflow.compiler.passes.fold import fold_constants
 from ebbflow.compiler.passes.fuse import fuse
 from ebbflow.compiler.passes.layout import keep_channels_last
@@ -32,6 +33,7 @@ from ebbflow.compiler.passes.winograd import take_convolutions
 PASSES: dict[str, Callable[[Flow], Flow]] = {
     "prune": prune,
     "narrow": narrow_bodies,
+    "draws": draw_before_loops,
     "reads": read_before_loops,
     "fold": fold_constants,
     "simplify": simplify,

@@ -8,6 +8,7 @@ inside. Large products and convolutions stay outside, with what their engine com
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ebbflow.compiler.flow import Flow, Node, Value, is_loop, is_state, is_variable, standing_for
 from ebbflow.compiler.list_borders import handed_over
@@ -17,6 +18,7 @@ from ebbflow.compiler.passes.prune import prune
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
+from ebbflow.core.shape import is_static
 from ebbflow.engines import enabled
 from ebbflow.engines.native import (  # noqa: F401  (rows: all are declared)
     all_lowerings,
@@ -26,6 +28,7 @@ from ebbflow.engines.native import (  # noqa: F401  (rows: all are declared)
 from ebbflow.engines.native.lowering import KINDS, LIMITS, OPS, SERIAL, Lowering, Refused
 from ebbflow.engines.native.lowerings import convolution, elementwise
 from ebbflow.engines.native.lowerings.updates import serves
+from ebbflow.ops.state.variable_ops import handle_facts
 
 _INTERFACE = "(inputs:Tin) -> (outputs:Tout) | Tin: list(type) >= 0; Tout: list(type) >= 0; region: func"
 _RESULTS = lambda inputs, *, region: [v.dims for v in region.outputs]
@@ -105,12 +108,25 @@ def _with_updates_together(groups: list[list[Node]], levels: dict[Node, int], fl
     return found + [sorted(group, key=position.__getitem__) for group in alone.values()]
 
 
+def _expected(region: Flow) -> dict[Value, tuple[Any, Any]]:
+    """Return dtypes and dims of the variables that a region will be given when it runs, as far as they are known."""
+    found = {}
+    for value in region.inputs:
+        if is_state(value) and value.storage is None:
+            is_reference = value.dtype._is_ref_dtype
+            dtype, dims = (value.dtype.base_dtype, value.dims) if is_reference else handle_facts(value)
+            if dtype is not None and is_static(dims):
+                found[value] = dtype, dims
+    return found
+
+
 def _refusal(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> str | None:
     """Return why a region with a loop cannot be made: what is refused here may be taken by XLA."""
     if not any(is_loop(n) for n in group):
         return None
+    region = flow_of(group, uses, fetched)
     try:
-        Lowering(flow_of(group, uses, fetched))
+        Lowering(region, expected=_expected(region))
     except Refused as refused:
         return str(refused)
     return None

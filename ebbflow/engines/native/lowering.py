@@ -68,10 +68,14 @@ def lowers(*names: str, serial: bool = False, where: Callable[[Any], bool] | Non
 
 
 class Lowering:
-    """A region on its way into a function body."""
+    """A region on its way into a function body.
 
-    def __init__(self, region: Any):
+    `expected` are dtypes and dims of variables that it will be given, where it is only tried whether it can be made.
+    """
+
+    def __init__(self, region: Any, expected: dict[Any, tuple[Any, Any]] | None = None):
         self.region = region
+        self._expected = expected or {}
         self.steps: list[Step] = []
         self.rooms: list[Memory] = []
         self.arguments: list[Memory] = []
@@ -168,6 +172,9 @@ class Lowering:
             if not storage.is_set() or storage.dtype.name not in KINDS:
                 raise Refused(f"variable {storage.name} is not set")
             return self._given(KINDS[storage.dtype.name], storage.read().shape)
+        if value in self._expected:
+            dtype, dims = self._expected[value]
+            return self._given(kind_of_dtype(dtype), dims)
         return self._given(kind_of(value), tuple(value.dims))
 
     def _given(self, kind: str, dims: Dims) -> Buffer:
@@ -282,14 +289,20 @@ class Lowering:
         """Write elsewhere what still looks at memory that is about to change, if somebody will ask for it."""
         self.changed.add(memory.pointer)
         for value, held in list(self._held.items()):
-            if memory in held.reads and self._left.get(value) and getattr(value, "storage", None) is None:
+            kept = getattr(value, "storage", None) is not None or value in self._expected
+            if memory in held.reads and self._left.get(value) and not kept:
                 target = self._targets.get(value) or self.room(held.kind, held.dims)
                 self._held[value] = self.write(target, held)
 
 
 def kind_of(value: Any) -> str:
     """Return how a value's elements are called here."""
-    kind = KINDS.get(value.dtype.name)
+    return kind_of_dtype(value.dtype)
+
+
+def kind_of_dtype(dtype: Any) -> str:
+    """Return how elements of a dtype are called here."""
+    kind = KINDS.get(dtype.name)
     if kind is None:
-        raise Refused(f"{value.dtype.name} has no native form")
+        raise Refused(f"{dtype.name} has no native form")
     return kind

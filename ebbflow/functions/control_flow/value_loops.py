@@ -8,6 +8,7 @@ without effects, with branches written anew in the same way.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core import dtypes
@@ -83,16 +84,17 @@ def _anew(graph: FuncGraph, facts: Facts) -> FuncGraph:
     """Return a function that takes values where `facts` has the number of an argument."""
     given = enumerate(graph.inputs)
     arguments = [(*facts.get(i, (t.dtype.base_dtype, t._dims)), "argument") for i, t in given]
-    return build(f"{graph.name}_of_values", lambda *values: _copied(graph, values), None, arguments)
+    return build(f"{graph.name}_of_values", lambda *values: copied(graph, values, _copy), None, arguments)
 
 
-def _copied(graph: FuncGraph, values: Any) -> list[Any]:
+def copied(graph: FuncGraph, values: Any, copy: Callable[[Any, list[Any]], list[Any]]) -> list[Any]:
+    """Return the results of a function whose nodes `copy` adds to the current graph, on other arguments."""
     made = dict(zip(map(id, graph.inputs), values, strict=True))
     for node in graph._nodes:
         if any(id(t) in made for t in node._outputs):  # an argument
             continue
         inputs = [made[id(t)] for t in node._inputs]
-        results = _copy(node, inputs)
+        results = copy(node, inputs)
         for result in results:
             result.op._line = node._line
         made.update(zip(map(id, node._outputs), results, strict=True))

@@ -161,7 +161,14 @@ for _op in (While, StatelessWhile):
     _op.shape(_shape)
     _op.kernel(_kernel)
     _op.narrow = _narrow
-While.with_values = _with_values
+
+
+def _with_draws(attrs: dict[str, Any], drawn: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the loop that takes what its nodes draw; that module knows this one."""
+    return importlib.import_module("ebbflow.functions.control_flow.drawn_loops").with_draws(attrs, drawn)
+
+
+While.with_values, While.with_draws = _with_values, _with_draws
 
 
 def loop_node(

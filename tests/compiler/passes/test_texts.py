@@ -36,6 +36,9 @@ CASES: dict[str, list[tuple[str, str]]] = {
         ("x: float32[4]; a, b = _Pair(x, keep=2); return b", "x: float32[4]; b = _Pair(x, keep=1); return b"),
         ("x: float32[4]; a, b = _Pair(x, keep=2); return a, b", "="),
     ],
+    "draws": [  # see test_draws: loops are made of functions, which have no text here
+        ("s: int32[1] = [2]; r = RandomUniform(s, dtype=float32); return r", "="),
+    ],
     "reads": [
         (
             "x: float32[4]; v: resource[()]; a, same = _Turns(x, v); return a",
