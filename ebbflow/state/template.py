@@ -13,6 +13,7 @@ from ebbflow.functions.function import function
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.platform import logging
 from ebbflow.state.variable_scope import EagerVariableStore, VariableScope, scope_store, variable_scope
+from ebbflow.state.variable_store import default_store
 from ebbflow.trackable.base import Trackable
 
 
@@ -78,7 +79,7 @@ class Template(Trackable):
         self._scope: VariableScope | None = None
         self._called = False
         self._in_graph: Callable[..., Any] | None = None  # what runs instead once there are variables
-        self._store = EagerVariableStore() if context.executing_eagerly() else None
+        self._template_store = _eager_store() if context.executing_eagerly() else None
         if create_scope_now:
             with variable_scope(
                 unique_name or scope_store().unique(name), custom_getter=custom_getter, auxiliary_name_scope=False
@@ -87,8 +88,8 @@ class Template(Trackable):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with contextlib.ExitStack() as stack:
-            if self._store is not None:
-                stack.enter_context(self._store.as_default())
+            if self._template_store is not None:
+                stack.enter_context(self._template_store.as_default())
             if self._scope is None:
                 opened = variable_scope(self._unique_name, self._name, custom_getter=self._custom_getter)
                 self._scope = stack.enter_context(opened)
@@ -103,8 +104,8 @@ class Template(Trackable):
     def _again(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function where its variables are: in the scope and with the store that they were made with."""
         with contextlib.ExitStack() as stack:
-            if self._store is not None:
-                stack.enter_context(self._store.as_default())
+            if self._template_store is not None:
+                stack.enter_context(self._template_store.as_default())
             stack.enter_context(variable_scope(self._scope, reuse=True))
             return self._func(*args, **kwargs)
 
@@ -145,8 +146,8 @@ class Template(Trackable):
 
     def _known(self) -> tuple[list[Any], list[Any]]:
         """Return the variables that there are: those that are trained, and all."""
-        if self._store is not None:
-            return self._store.trainable_variables(), self._store.variables()
+        if self._template_store is not None:
+            return self.trainable_variables, self.variables
         graph = context.default_graph()
         return graph.get_collection(GraphKeys.TRAINABLE_VARIABLES), graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
 
@@ -180,14 +181,14 @@ class Template(Trackable):
     @property
     def variables(self) -> list[Any]:
         """All variables of the template."""
-        if self._store is not None:
-            return self._store.variables()
+        if self._template_store is not None:
+            return self._inside(self._template_store.variables())
         return self.global_variables + self.local_variables
 
     @property
     def trainable_variables(self) -> list[Any]:
-        if self._store is not None:
-            return self._store.trainable_variables()
+        if self._template_store is not None:
+            return self._inside(self._template_store.trainable_variables())
         return self._collected(GraphKeys.TRAINABLE_VARIABLES)
 
     @property
@@ -197,11 +198,11 @@ class Template(Trackable):
 
     @property
     def global_variables(self) -> list[Any]:
-        return self._collected(GraphKeys.GLOBAL_VARIABLES) if self._store is None else self._store.variables()
+        return self._collected(GraphKeys.GLOBAL_VARIABLES) if self._template_store is None else self.variables
 
     @property
     def local_variables(self) -> list[Any]:
-        return self._collected(GraphKeys.LOCAL_VARIABLES) if self._store is None else []
+        return self._collected(GraphKeys.LOCAL_VARIABLES) if self._template_store is None else []
 
     weights = variables
     trainable_weights = trainable_variables
@@ -209,3 +210,13 @@ class Template(Trackable):
 
     def _collected(self, key: str) -> list[Any]:
         return [] if self._scope is None else self._scope.get_collection(key)
+
+    def _inside(self, variables: list[Any]) -> list[Any]:
+        """Return those of the store's variables that are in the template's scope."""
+        return [] if self._scope is None else [v for v in variables if v.name.startswith(f"{self._scope.name}/")]
+
+
+def _eager_store() -> EagerVariableStore:
+    """Return what keeps a template's variables: one made while another is called has that one's."""
+    around = default_store()
+    return EagerVariableStore(around if around._store_eager_variables else None)

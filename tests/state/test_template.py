@@ -21,6 +21,23 @@ def test_templates_in_a_template_are_kept_by_the_names_of_their_scopes():
         assert list(outer._trackable_children()) == ["nested", "nested_1"]
 
 
+def test_templates_made_in_a_call_find_the_variables_of_the_call_before():
+    inner = []
+
+    def outer():
+        inner.append(v1.make_template("inner", lambda: v1.get_variable("d", [1]), create_scope_now_=True))
+        return inner[-1]()
+
+    template = v1.make_template("outer", outer, create_scope_now_=True)
+    assert template() is template()
+    assert [v.name for v in template.variables] == ["outer/inner/d:0"]
+    assert inner[0].variables == inner[1].variables == template.trainable_variables
+    with template._template_store.as_default(), v1.variable_scope(template.variable_scope):
+        beside = v1.get_variable("beside", [1])
+    assert template.global_variables[0] is beside
+    assert len(inner[0].variables) == 1
+
+
 def test_a_template_may_run_as_a_graph_after_its_first_call():
     called = []
 

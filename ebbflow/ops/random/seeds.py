@@ -40,6 +40,8 @@ class _Program:
 
 _program = _Program()
 _random_nodes: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+_taken_inside: weakref.WeakKeyDictionary[Any, set[int]] = weakref.WeakKeyDictionary()
+"""For each graph of TF 1, the seeds that ops in its branches and loops have."""
 
 
 # --- public -----------------------------------------------------------------------------------------------------------
@@ -119,10 +121,28 @@ def _own_seed(graph: Any) -> int:
         return drawn
     if hasattr(graph, "_seed_used"):
         graph._seed_used = True
-    if context.switches.tf1:  # seeded by the number of nodes before the op
-        return len(graph._nodes)
+    if context.switches.tf1:
+        return _nodes_before(graph)
     count = _random_nodes.get(graph, 0)
     _random_nodes[graph] = count + 1
+    return count
+
+
+def _nodes_before(graph: Any) -> int:
+    """Return by how many nodes before it TF 1 seeds an op. Branches and turns of loops stood in the graph around them:
+    each op there has a number of its own, though not the same one, since Switch and Merge are not counted.
+    """
+    outermost, count = graph, len(graph._nodes)
+    while outermost.building_function and outermost.is_control_flow_graph:
+        outermost = outermost._around
+        count += len(outermost._nodes)
+    if outermost.building_function or context.switches.control_flow_v2:
+        return len(graph._nodes)
+    taken = _taken_inside.setdefault(outermost, set())
+    while count in taken:
+        count += 1
+    if outermost is not graph:
+        taken.add(count)
     return count
 
 

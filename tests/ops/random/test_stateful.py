@@ -17,9 +17,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ebbflow.core import context, errors
+from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.eager.tape import GradientTape
+from ebbflow.functions.control_flow.cond import cond
+from ebbflow.functions.control_flow.while_loop import while_loop
 from ebbflow.graph.gradients import gradients
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.placeholders import placeholder
@@ -206,6 +208,18 @@ def test_a_graph_of_the_second_era_counts_its_random_ops_and_one_of_the_first_it
                 found.append(random_seed.get_seed(None)[1])
             found.append(random_seed.get_seed(None)[1])
             assert found == seeds
+
+
+def test_in_the_first_era_ops_of_branches_and_loops_have_seeds_of_their_own():
+    with era("1.15"), Graph().as_default():
+        random_seed.set_random_seed(4)
+        found, yes = [], placeholder(dtypes.bool, [])
+        for _ in range(2):
+            cond(yes, lambda: found.append(random_seed.get_seed(None)[1]) or 1, lambda: 2)
+            while_loop(lambda i: i < 2, lambda i: found.append(random_seed.get_seed(None)[1]) or i + 1, [0])
+            found.append(random_seed.get_seed(None)[1])
+            creation.constant(1.0)
+    assert len(set(found)) == 6
 
 
 def test_a_seed_may_be_any_integer_but_no_word():
