@@ -15,7 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -286,7 +286,8 @@ class SideBySide:
 
     How many is asked for, or found out: `width` -1 tries more as long as that makes a tenth more calls a second, and
     goes back where it does not (functions in Python that never let go of the interpreter). An error ends nothing: the
-    next element is asked for as if it had not been.
+    next element is asked for as if it had not been. With `any_order` none waits for one that takes longer, and calls
+    run at once from the first on: it may be that one that the others are waited for by.
     """
 
     def __init__(
@@ -296,8 +297,10 @@ class SideBySide:
         width: int,
         end: Callable[[], None] | None = None,
         apart: bool = True,
+        any_order: bool = False,
     ):
         self._call, self._elements = call, elements
+        self._any_order = any_order
         self._apart = apart  # whether calls may wait for each other, so that each needs a thread of its own
         self._together = 1  # how many calls a thread is given at once
         self._end = end  # called behind the last element, or when nobody wants any more
@@ -311,6 +314,8 @@ class SideBySide:
         self._done: deque[Any] = deque()  # results that are there, or how they failed
         self._number = -1
         self.meter: Meter | None = None
+        if any_order and self._most > 1:
+            self._pool = Workers("map")
 
     def __iter__(self) -> SideBySide:
         return self
@@ -350,7 +355,7 @@ class SideBySide:
             if not self._running:
                 self._close()
                 raise StopIteration
-            self._done.extend(self._running.popleft().result())
+            self._done.extend(self._next_done().result())
             self._hand_over()  # nobody waits for whoever takes these
         if self._trial is not None:
             self._width = self._trial.after_one()
@@ -360,6 +365,15 @@ class SideBySide:
         if found.__class__ is Failed:
             raise found.error
         return found
+
+    def _next_done(self) -> Future[Any]:
+        if self._any_order and not self._running[0].done():
+            wait(self._running, return_when=FIRST_COMPLETED)
+            for i, future in enumerate(self._running):
+                if future.done():
+                    del self._running[i]
+                    return future
+        return self._running.popleft()
 
     def _hand_over(self) -> None:
         pool: Workers = self._pool  # type: ignore[assignment]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.core import stopping
 from ebbflow.core.op import op
 from ebbflow.data.background import Ahead, SideBySide, width_of
 from ebbflow.data.calls import Call, Mapped, Masked, OneByOne
@@ -126,7 +127,10 @@ def _rows(body: Any) -> int | None:
 
 
 @ParallelMapDatasetV2.kernel
-def _(xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any, *, f: Any, run: Any) -> Any:
+def _(
+    xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any, *, f: Any, deterministic: Any, run: Any
+) -> Any:
+    said = as_bytes(deterministic)
     source, call, width = pipe_of(input_dataset), caller(f, other_arguments, run), int(num_parallel_calls)
 
     def start() -> Iterator[Element]:
@@ -138,7 +142,9 @@ def _(xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any
             return SideBySide(call.elsewhere(apart), source.start(), width_of(width), apart.close)
         in_turn = Turns(call.numbered, call.facts.drawn_once) if call.facts.draws else call.numbered
         entangled = call.facts.in_python or call.facts.draws  # such calls may wait for each other
-        return SideBySide(in_turn, source.start(), 1 if alone else width, apart=entangled)
+        free = said == b"false" or (said == b"default" and not current.run.in_order)
+        free = free and call.facts.in_python and not call.facts.draws  # others take about as long as each other
+        return SideBySide(in_turn, source.start(), 1 if alone else width, apart=entangled, any_order=free)
 
     return made(start, source.size, source, _rows(f), _mapped(source, call), call, MAPS)
 
@@ -187,9 +193,11 @@ def _(xp: Any, input_dataset: Any, initial_state: Any, other_arguments: Any, *, 
 @ReduceDataset.kernel
 def _(xp: Any, input_dataset: Any, initial_state: Any, other_arguments: Any, *, f: Any, run: Any) -> Any:
     call = caller(f, other_arguments, run)
-    state = tuple(initial_state)
+    state, stop = tuple(initial_state), stopping.current(getattr(run, "session", None))
     with begun_anew({}):
         for element in pipe_of(input_dataset).start():
+            if stop.urgent:
+                stop.check("Reducing a dataset was cancelled.")
             state = call((*state, *element))  # type: ignore[assignment]
     return list(state)
 

@@ -68,7 +68,7 @@ def _(
     *, f: Any, run: Any,
 ) -> Any:  # fmt: skip
     mapped = mapping.ParallelMapDatasetV2.kernel_fn(
-        xp, input_dataset, other_arguments, num_parallel_calls, f=f, run=run
+        xp, input_dataset, other_arguments, num_parallel_calls, f=f, deterministic="default", run=run
     )
     return batching.BatchDatasetV2.kernel_fn(xp, mapped, batch_size, drop_remainder)
 
@@ -96,8 +96,13 @@ _LEFT_TO_US = np.array(-1)
 
 
 @ParallelMapDataset.kernel
-def _(xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any, *, f: Any, run: Any) -> Any:
-    return mapping.ParallelMapDatasetV2.kernel_fn(xp, input_dataset, other_arguments, num_parallel_calls, f=f, run=run)
+def _(
+    xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any, *, f: Any, sloppy: Any, run: Any
+) -> Any:
+    order = "false" if sloppy else "default"
+    return mapping.ParallelMapDatasetV2.kernel_fn(
+        xp, input_dataset, other_arguments, num_parallel_calls, f=f, deterministic=order, run=run
+    )
 
 
 @ParallelInterleaveDatasetV3.kernel

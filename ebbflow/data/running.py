@@ -55,10 +55,13 @@ class Meter:
 class Run:
     """One iteration: its way of running, and the meters of its stages where somebody wants them."""
 
-    __slots__ = ("meters", "mode", "processes")
+    __slots__ = ("in_order", "meters", "mode", "processes")
 
-    def __init__(self, mode: str = PLANNED, measured: bool = False, processes: bool = False):
+    def __init__(
+        self, mode: str = PLANNED, measured: bool = False, processes: bool = False, in_order: bool = True
+    ):  # fmt: skip
         self.mode = mode
+        self.in_order = in_order  # elements come in order, also where nothing is said of it
         self.meters: dict[Any, Meter] | None = {} if measured else None
         self.processes = processes  # slow functions in Python may run in processes of their own
 
@@ -70,12 +73,14 @@ class Run:
 
 
 USUAL = Run()
-_WITH_PROCESSES = Run(processes=True)
+_OTHERS = {(p, o): Run(processes=p, in_order=o) for p in (False, True) for o in (False, True) if p or not o}
 
 
 def usual(options: Options | None) -> Run:
     """Return how a dataset with these options is usually run."""
-    return _WITH_PROCESSES if options is not None and options.experimental_python_processes else USUAL
+    if options is None:
+        return USUAL
+    return _OTHERS.get((bool(options.experimental_python_processes), options.deterministic is not False), USUAL)
 
 
 class _Current(threading.local):

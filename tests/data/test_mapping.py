@@ -1,5 +1,7 @@
 """Datasets of datasets: an error in one ends nothing, how many elements there are, and elements that are ragged."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -94,3 +96,30 @@ def test_values_of_ragged_and_sparse_tensors_are_elements():
     sparse = tf.compat.v1.SparseTensorValue([[0, 0], [2, 1]], [5, 6], [3, 2])
     rows = [tf.sparse.to_dense(r).numpy().tolist() for r in Dataset.from_tensor_slices(sparse)]
     assert rows == [[5, 0], [0, 0], [0, 6]]
+
+
+@pytest.mark.parametrize("by_option", [False, True])
+def test_where_order_is_left_free_none_waits_for_another(by_option):
+    released = threading.Event()
+
+    def wait(x):
+        if x == 0:
+            assert released.wait(30)
+        return x
+
+    options = tf.data.Options()
+    options.deterministic = not by_option
+    how = {"num_parallel_calls": 3, "deterministic": None if by_option else False}
+    numbers = tf.data.Dataset.range(6).map(lambda x: tf.numpy_function(wait, [x], tf.int64), **how)
+    iterator = iter(numbers.with_options(options))
+    first = [int(next(iterator)) for _ in range(3)]
+    released.set()
+    assert 0 not in first and sorted([*first, *map(int, iterator)]) == [0, 1, 2, 3, 4, 5]
+
+
+def test_reducing_for_ever_can_be_ended():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        sums = tf.data.Dataset.from_tensors(1).repeat().reduce(0, lambda x, y: x + y)
+        with pytest.raises((tf.errors.DeadlineExceededError, tf.errors.CancelledError)):
+            session.run(sums, options=v1.RunOptions(timeout_in_ms=100))
