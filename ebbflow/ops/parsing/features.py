@@ -255,7 +255,10 @@ def _parted(key: str, feature: RaggedFeature, parts: dict[str, Any]) -> Any:
         return values
     if not isinstance(values, RaggedTensor):  # of a single record
         return _nested(values, feature, parts)
-    return _by_record(values, feature, parts)
+    if not isinstance(values.values, RaggedTensor):
+        return _by_record(values, feature, parts)
+    inner = {key: part.values for key, part in parts.items()}  # of several sequences: each step is a record
+    return values.with_values(_by_record(values.values, feature, inner))
 
 
 def _nested(values: Any, feature: RaggedFeature, parts: dict[str, Any]) -> Any:
