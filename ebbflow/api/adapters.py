@@ -17,7 +17,7 @@ from ebbflow.core.typing import Array, DTypeLike, Nested, TensorLike
 from ebbflow.eager.tape import UnconnectedGradients
 from ebbflow.graph import gradients as graph_gradients
 from ebbflow.graph import scopes
-from ebbflow.graph.constants import partial_value
+from ebbflow.graph.constants import computed, partial_value
 from ebbflow.messages import tensors
 
 newaxis = None
@@ -114,6 +114,14 @@ def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:
     if partial and not isinstance(tensor, EagerTensor):
         return partial_value(tensor)
     return tensor.constant_value()
+
+
+def try_evaluate_constant(tensor: Tensor) -> Any:
+    """Return the value of a graph's tensor that follows from constants and shapes alone, else None."""
+    if isinstance(tensor, EagerTensor):
+        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+    value = computed(tensor)
+    return None if value is None else value[()]
 
 
 def constant_value_as_shape(tensor: TensorLike) -> TensorShape:

@@ -86,6 +86,25 @@ def _run(node: Any, values: list[np.ndarray], tensor: Any) -> np.ndarray | None:
     return np.asarray(signature.flat_results(results)[tensor.value_index], tensor.dtype.np)
 
 
+def computed(tensor: Any) -> np.ndarray | None:
+    """Return the value of a tensor that follows from constants and shapes by any ops without state, else None."""
+    found: dict[int, np.ndarray | None] = {}
+    stack = [tensor]
+    while stack:
+        top = stack[-1]
+        value = top.constant_value()
+        if value is None and not top.op._op.keeps_state:
+            waiting = [x for x in top.op._inputs if id(x) not in found]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            given = [found[id(x)] for x in top.op._inputs]
+            value = None if any(v is None for v in given) else _run(top.op, given, top)  # type: ignore[arg-type]
+        found[id(top)] = value
+        stack.pop()
+    return found[id(tensor)]
+
+
 def partial_dims(tensor: Any) -> Dims:
     """Return the shape that an integer vector spells, as far as it is known (-1 counts as unknown)."""
     value = tensor.constant_value()

@@ -32,9 +32,10 @@ def _tensor(value: Any, name: str, least_rank: int) -> Any:
     x = convert(value, name=name) if not hasattr(value, "dtype") or isinstance(value, np.ndarray) else value
     if x.shape.rank is not None and x.shape.rank < least_rank:
         raise ValueError(f"Argument `{name}` must have at least {least_rank} dimensions. Received: {x.shape}")
-    if not (x.dtype.is_floating or x.dtype.is_complex):
-        raise TypeError(f"Argument `{name}` must have a floating dtype. Received: {x.dtype.name}")
     return x
+
+
+_SOLVED = (dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
 
 
 class LinearOperatorFullMatrix(LinearOperator):
@@ -48,6 +49,9 @@ class LinearOperatorFullMatrix(LinearOperator):
     ):  # fmt: skip
         hints = _hints(locals())
         self._matrix = _tensor(matrix, "matrix", 2)
+        if self._matrix.dtype not in _SOLVED:
+            names = ", ".join(f"tf.{dtype.name}" for dtype in _SOLVED)
+            raise TypeError(f"Argument `matrix` must have dtype in [{names}]. Received: {self._matrix.dtype}.")
         super().__init__(self._matrix.dtype, **hints)
 
     matrix = property(lambda self: self._matrix, doc="The matrix.")

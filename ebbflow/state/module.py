@@ -168,6 +168,7 @@ class _Walk:
             return pairs
         expanded = []
         for path, leaf in pairs:
-            inside = [((), leaf)] if _is_variable(leaf) else nest.flatten_with_tuple_paths(leaf, expand_composites=True)
+            whole = _is_variable(leaf) or _is_module(leaf)  # a linear operator is both a module and made of tensors
+            inside = [((), leaf)] if whole else nest.flatten_with_tuple_paths(leaf, expand_composites=True)
             expanded += [(path + more, each) for more, each in inside]
         return expanded

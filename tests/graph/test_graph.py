@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import ebbflow as tf
-from ebbflow.api.adapters import constant_value_as_shape
+from ebbflow.api.adapters import constant_value_as_shape, try_evaluate_constant
 from ebbflow.platform.early_eager import graph_mode
 
 v1 = tf.compat.v1
@@ -314,6 +314,17 @@ def test_a_block_that_builds_the_default_graph_goes_on_after_a_reset():
         v1.reset_default_graph()
 
 
+def test_values_that_follow_from_constants():
+    with tf.Graph().as_default():
+        x, a = v1.placeholder(tf.float32, [3]), tf.constant([1.0, 4.0])
+        assert try_evaluate_constant(tf.sqrt(a) * 2).tolist() == [2, 4]
+        assert try_evaluate_constant(tf.reduce_any(tf.equal(a, 4.0))) and try_evaluate_constant(tf.shape(x)[0] + 1) == 4
+        unknown = [x, tf.sqrt(x), tf.random.uniform([2]), v1.get_variable("v", [], use_resource=True).read_value()]
+        assert [try_evaluate_constant(t) for t in unknown] == [None] * 4
+    with pytest.raises(AttributeError, match="graph is undefined"):
+        try_evaluate_constant(tf.constant(1.0))
+
+
 def test_sizes_that_a_vector_spells():
     with tf.Graph().as_default():
         parts = tf.concat([[1, 16], v1.placeholder(tf.int32, [1]), [48]], 0)
@@ -343,7 +354,10 @@ def test_a_scope_of_values_from_two_graphs_is_refused():
         a = tf.constant(1.0)
     with tf.Graph().as_default():
         b = tf.constant(1.0)
-        with pytest.raises(ValueError, match="is not from the same graph"), tf.compat.v1.name_scope("s", values=[a, b]):
+        with (
+            pytest.raises(ValueError, match="must be from the same graph"),
+            tf.compat.v1.name_scope("s", values=[a, b]),
+        ):
             pass
         with tf.compat.v1.name_scope("s", values=[a]):
             assert tf.compat.v1.get_default_graph() is graph

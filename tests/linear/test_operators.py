@@ -123,6 +123,28 @@ def test_conjugate_gradients_solve():
     np.testing.assert_allclose(state.x, np.linalg.solve(POSITIVE, [1.0, 2.0, 3.0]), 1e-6)
 
 
+def test_integers_are_applied_and_only_whole_matrices_refuse_them():
+    diag, tril = L.LinearOperatorDiag([1, 2]), L.LinearOperatorLowerTriangular([[1, 0], [3, 4]])
+    assert diag.matvec([5, 6]).numpy().tolist() == [5, 12] and diag.determinant().numpy() == 2
+    assert tril.matvec([5, 6]).numpy().tolist() == [5, 39] and tril.trace().numpy() == 5
+    assert L.LinearOperatorScaledIdentity(2, 3).to_dense().numpy().tolist() == [[3, 0], [0, 3]]
+    with pytest.raises(
+        TypeError, match=r"Argument `matrix` must have dtype in \[tf.float16, .*Received: <dtype: 'int32'>"
+    ):
+        L.LinearOperatorFullMatrix([[1, 2], [3, 4]])
+
+
+def test_modules_find_the_variables_of_their_operators():
+    class Holder(tf.Module):
+        def __init__(self, operator):
+            super().__init__()
+            self.operator = operator
+
+    first, second = (L.LinearOperatorDiag(tf.Variable([1.0, 2.0])) for _ in range(2))
+    composed = L.LinearOperatorComposition([first, second])
+    assert [len(x.trainable_variables) for x in (first, Holder(first), composed, Holder([composed]))] == [1, 1, 2, 2]
+
+
 def test_a_circulant_is_a_convolution():
     spectrum = np.array([6.0, 4.0 + 1j, 4.0 - 1j])
     operator = L.LinearOperatorCirculant(spectrum, tf.complex128)

@@ -504,7 +504,7 @@ python.ops.linalg.linear_operator.make_composite_tensor
 BoundedTensorSpec as python.framework.tensor.BoundedTensorSpec python.framework.tensor_spec.BoundedTensorSpec
 DenseSpec as python.framework.tensor.DenseSpec python.framework.tensor_spec.DenseSpec
 [api.adapters]
-python.framework.tensor_util.constant_value_as_shape
+python.framework.tensor_util.: constant_value_as_shape try_evaluate_constant
 shape_equals as python.framework.tensor_util.ShapeEquals
 [api.inner_shapes]
 bfloat16_numpy_type as python.pywrap_tensorflow.TF_bfloat16_type
