@@ -375,10 +375,10 @@ Updater = Callable[[Optimizer, Any, Any], Any]
 
 def _updater(variable: Any) -> Updater:
     """Return how an optimizer changes this kind of variable by a gradient."""
-    if isinstance(variable, ResourceVariable):
-        return _update_resource
-    if isinstance(variable, Variable):
+    if isinstance(variable, RefVariable):
         return _update_reference
+    if isinstance(variable, Variable):  # a distributed one outside its strategy is its first copy
+        return _update_resource
     if isinstance(variable, Tensor):
         return _refuse_tensor
     raise NotImplementedError(f"Trying to optimize unsupported type {variable!r}: pairs are (gradient, tf.Variable)")

@@ -192,3 +192,14 @@ def test_a_variable_of_no_collection_is_in_none(strategy):
         v1.get_variable("a", [1], collections=[], trainable=False)
         v1.get_variable("b", [1], trainable=False)
         assert [v.op.name for v in v1.global_variables()] == ["b"]
+
+
+@pytest.mark.parametrize("optimizer", ["GradientDescentOptimizer", "AdamOptimizer"])
+def test_an_optimizer_of_tf_1_outside_the_strategy_changes_the_first_copy(strategy, optimizer):
+    with strategy.scope():
+        v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(v * v)
+    getattr(v1.train, optimizer)(0.5).apply_gradients([(tape.gradient(loss, v), v)])
+    first, second = (copy.numpy().tolist() for copy in v.values)
+    assert first[0] < 1 and second == [1.0, 2.0]
