@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ebbflow.compiler.build import function_like, loop_function
+from ebbflow.compiler.build import function_like, infer, loop_function
 from ebbflow.compiler.flow import Flow, Node, Rewrite, Substitution, Value, constant, is_loop, make
+from ebbflow.compiler.growing_lists import as_pushes, may_grow, without_cuts
 from ebbflow.compiler.passes.columns import take_columns
 from ebbflow.compiler.passes.common import share_common
 from ebbflow.compiler.passes.fold import fold_constants
@@ -45,6 +46,7 @@ class LoopFlows:
         self.growth: dict[int, int] = {}  # by how many elements a list grows in a turn
         self.elements: dict[int, tuple[int, ...]] = {}  # shapes of what the lists among its variables hold
         self.ranges: dict[Value, Range] = {}  # of numbers inside that follow from its counters
+        self.starts: dict[Value, int] = {}  # such numbers in the first turn, where each further turn adds one
         start = {i: n for i, v in enumerate(node.inputs) if (n := known.get(v, v.known)) is not None and _is_count(v)}
         self._count(start)
 
@@ -61,14 +63,19 @@ class LoopFlows:
             return
         values = {i: start[i] for i in counters}
         ranges: dict[Value, Range] = {}
+        starts: dict[Value, int] = {}
         for turn in range(MOST_TURNS):
             if not tests.run(values)[tests.flow.outputs[0]]:
-                self.turns, self.ends, self.ranges = turn, values, ranges
+                self.turns, self.ends, self.ranges, self.starts = turn, values, ranges, starts
                 break
             after = steps.run(values)
             for value, number in after.items():
-                now = (int(number.item()), int(number.item()))
-                ranges[value] = _both(ranges.get(value, now), now)  # type: ignore[assignment]
+                now = int(number.item())
+                ranges[value] = _both(ranges.get(value, (now, now)), (now, now))  # type: ignore[assignment]
+                if not turn:
+                    starts[value] = now
+                elif starts.get(value) != now - turn:
+                    starts.pop(value, None)
             values = {i: after[self.body.outputs[i]] for i in counters}
 
     def ranges_within(self, node: Node, around: dict[Value, Range]) -> dict[Value, Range]:
@@ -181,10 +188,15 @@ def sized(flow: Flow) -> tuple[Flow, dict[Node, LoopFlows]]:
         return flow, loops
     known: dict[Value, np.ndarray] = {}
     lists: dict[Value, Sized] = {}
+    taken = {v for n in flow.nodes for v in n.inputs} | set(flow.outputs)
+    refined: set[Value] = set()  # what has other shapes than before
 
     def visit(node: Node, rewrite: Rewrite) -> list[Value] | None:
         if is_loop(node):
             loop = loops[node] = LoopFlows(node, known)
+            lengths = {i: lists[v].length for i, v in enumerate(node.inputs) if v in lists}
+            loop.body = as_pushes(loop.body, lengths, loop.starts) if loop.turns else loop.body
+            loop.body = without_cuts(loop.body, {i for i, v in enumerate(rewrite.original.outputs) if v not in taken})
             known.update({node.outputs[i]: n for i, n in loop.ends.items()})
             _through(node, loop, lists)
             return None
@@ -192,9 +204,17 @@ def sized(flow: Flow) -> tuple[Flow, dict[Node, LoopFlows]]:
             node = _reserved(lists[node.inputs[0]], node.origin, rewrite)
             _note_list(node, lists)
             return node.outputs
+        if node.op.name == "TensorListLength" and node.inputs[0] in lists:
+            length = np.array(lists[node.inputs[0]].length, np.int32)
+            return rewrite.add(constant(length, dtypes.int32, node.origin)).outputs
         _note_list(node, lists)
         shapes = _shapes(node, lists)
-        return None if shapes is None else rewrite.add(_shaped(node, shapes)).outputs
+        if shapes is None and (refined.isdisjoint(node.inputs) or all(v.is_static for v in node.outputs)):
+            return None
+        shaped = _shaped(node, shapes) if shapes is not None else _inferred(node)
+        refined.update(shaped.outputs)
+        _note_list(shaped, lists)
+        return rewrite.add(shaped).outputs
 
     return Rewrite(flow).run(visit), loops
 
@@ -271,6 +291,10 @@ def _note_list(node: Node, lists: dict[Value, Sized], ranges: dict[Value, Range]
     elif name in _GROWS and node.inputs[0] in lists:
         length, element, _, numbers = lists[node.inputs[0]]
         ranges = {} if ranges is None else ranges
+        if may_grow(node):
+            at = ranges.get(node.inputs[1]) or _range_of(node.inputs[1].known)
+            if at is None or at[1] >= length:
+                return
         if name == "TensorListPopBack":
             if numbers is not None:
                 ranges[node.outputs[1]] = numbers
@@ -365,6 +389,13 @@ def _shapes(node: Node, lists: dict[Value, Sized]) -> list[Dims] | None:
     if node.op.name == "TensorListStack":
         return [(count, *element)]
     return [(count * element[0], *element[1:]), (count,)] if element else None
+
+
+def _inferred(node: Node) -> Node:
+    """Return the node with the shapes that follow from those of its inputs."""
+    anew = node.taking(node.inputs)
+    infer(anew)
+    return anew
 
 
 def _shaped(node: Node, shapes: Sequence[Dims]) -> Node:

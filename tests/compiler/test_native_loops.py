@@ -209,9 +209,31 @@ def sequence(x, w):
     return [loss, *tape.gradient(loss, [x, w])]
 
 
+def grown(x, w):
+    """An array without a size, whose length a turn asks for, and one that has two elements before."""
+    longer = tf.TensorArray(tf.float32, 2, dynamic_size=True, element_shape=[3, 4]).unstack(X[:2])
+
+    def step(i, a, one, two):
+        size = tf.cast(one.size(), tf.float32)
+        b = tf.tanh(tf.matmul(a, w) + size)
+        return i + 1, b, one.write(i, b * size), two.write(i + 2, a)
+
+    first = [0, x[0], tf.TensorArray(tf.float32, 0, dynamic_size=True), longer]
+    _, a, one, two = tf.while_loop(lambda i, *_: i < 6, step, first)
+    return [a, one.stack(), two.stack(), one.size(), two.size()]
+
+
+def grown_backwards(x, w):
+    """The gradients through such arrays, by what is done with all of them."""
+    with tf.GradientTape() as tape:
+        tape.watch([x, w])
+        loss = sum(tf.reduce_sum(tf.square(tf.cast(t, tf.float32))) for t in grown(x, w))
+    return [loss, *tape.gradient(loss, [x, w])]
+
+
 LOOPS = [scalar, until_small, matrices, swapped, nested, rows, arrays, scanned, two_arrays, mapped, backwards]
 LOOPS += [pushed, popped, joined, read, recurrent, sequence, picked, picked_backwards]
-LOOPS += [paths, paths_backwards, stopped, both_counters, contracted]
+LOOPS += [paths, paths_backwards, stopped, both_counters, contracted, grown, grown_backwards]
 
 
 @pytest.mark.parametrize("program", LOOPS, ids=lambda p: p.__name__)
@@ -223,6 +245,29 @@ def test_the_same_as_by_numpy(program, made, monkeypatch):
     close(*both_ways(monkeypatch, made, run))
     seen = {n.op.name for region in made for n in region.region.nodes}
     assert "StatelessWhile" in seen
+
+
+def test_arrays_that_grow_in_other_ways():
+    """Elements are left out, written twice, written from the end, or read back: no push, and no other answer."""
+
+    def filled(index, n, start=0):
+        rows = tf.TensorArray(tf.float32, start, dynamic_size=True, element_shape=[], clear_after_read=False)
+        turn = lambda i, a, s: (i + 1, a.write(index(i), tf.cast(i, tf.float32)), s + a.size())
+        _, rows, sizes = tf.while_loop(lambda i, a, s: i < n, turn, [0, rows, 0])
+        return rows.stack(), sizes, rows.size()
+
+    for index, n, start, wanted, sizes in (
+        (lambda i: 2 * i, 3, 0, [0, 0, 1, 0, 2], 0 + 1 + 3),
+        (lambda i: i // 2, 4, 0, [1, 3], 0 + 1 + 1 + 2),
+        (lambda i: 3 - i, 4, 0, [3, 2, 1, 0], 0 + 4 + 4 + 4),
+        (lambda i: i + 1, 2, 0, [0, 0, 1], 0 + 2),
+        (lambda i: i, 2, 3, [0, 1, 0], 3 + 3),
+        (lambda i: i, 0, 0, [], 0),
+    ):
+        f = tf.function(lambda index=index, n=n, start=start: filled(index, n, start), autograph=False)
+        for _ in range(3):
+            rows, seen, last = f()
+            assert rows.numpy().tolist() == wanted and seen.numpy() == sizes and last.numpy() == len(wanted)
 
 
 def test_variables_that_a_loop_reads(made, monkeypatch):

@@ -211,7 +211,8 @@ class TurnGradient(BodyGradient):
         return answers[key]
 
     def _forward_size_unknown(self, tensor: Any) -> bool:
-        return id(tensor) not in self._resolved and not any(tensor is x for x in self._forward.inputs)
+        known = any(tensor is x for x in self._forward.inputs) and tensor.dtype.base_dtype is not dtypes.variant
+        return id(tensor) not in self._resolved and not known
 
     def resolve(self, tensor: Any) -> Any:
         """Return a constant, what is outside of the loop, or what the forward loop pushed."""
