@@ -29,6 +29,12 @@ _ABSTRACT = """
     ValuesView Sequence MutableSequence ByteString
 """
 
+_ARRAYS = """
+    pad tile split array_split hsplit vsplit dstack column_stack expand_dims kron flip fliplr flipud rot90 diag eye tri
+    tril triu meshgrid average median percentile quantile histogram bincount digitize cov diff gradient interp unique
+    union1d intersect1d setdiff1d nan_to_num load save savez savetxt loadtxt genfromtxt
+"""
+
 _PICTURES = """
     bytescale comb derivative factorial fromimage imread imresize imrotate imsave imshow logsumexp toimage
 """
@@ -58,6 +64,7 @@ MOVED: dict[str, dict[str, Any]] = {
         **{"find_common_type": replacements.find_common_type, "asfarray": replacements.asfarray},
         **{"asscalar": replacements.asscalar, "in1d": replacements.in1d, "msort": replacements.msort},
     },
+    "numpy.lib": dict.fromkeys(_ARRAYS.split(), "numpy"),
     "collections": dict.fromkeys(_ABSTRACT.split(), "collections.abc"),
     "time": {"clock": time.process_time if os.name == "posix" else time.perf_counter},
     "inspect": {"getargspec": replacements.getargspec, "formatargspec": replacements.formatargspec},

@@ -54,6 +54,7 @@ NAMES = [
     ("np.asscalar(np.array([3]))", 3),
     ("np.in1d([[1], [2]], [2]).tolist()", [False, True]),
     ("np.Inf", np.inf),
+    ("np.lib.pad([1], 1, 'minimum').tolist()", [1, 1, 1]),
     ("np.sctypes['float'][1]", np.float32),
     ("np.cast['int32'](2.7).item()", 2),
     ("np.cast[np.float32]([1]).dtype", np.float32),
