@@ -16,7 +16,7 @@ from ebbflow.data.element_records import WRITTEN, record_of
 from ebbflow.data.pipe import Pipe
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lookup.table import MutableTable, StaticTable
-from ebbflow.ops.state.storage import boxed
+from ebbflow.ops.state.storage import Storage, boxed
 
 _DUMMIES = {
     "seed_generator": "DummySeedGenerator",
@@ -62,6 +62,8 @@ def _tensor(array: Any, name: str) -> Any:
     alone = graph is not None and not hasattr(graph, "capture")  # a function has what stands outside
     if alone and type(held) in (StaticTable, MutableTable):
         return _table(held)
+    if alone and isinstance(held, Storage) and held.is_set():
+        return _variable(held)
     return EagerTensor(array, dtypes.resource)
 
 
@@ -76,6 +78,14 @@ def _table(table: Any) -> Any:
     fill = raw.InitializeTableV2 if static else raw.LookupTableImportV2
     pairs = _constant(keys, table.key_dtype), _constant(values, table.value_dtype)
     with handle.graph.control_dependencies([fill(handle, *pairs)]):
+        return raw.Identity(handle)
+
+
+def _variable(storage: Storage) -> Any:
+    """Return the handle of a variable with the same value, as it is now: whoever reads the graph has their own."""
+    handle = raw.VarHandleOp(dtype=storage.dtype, shape=storage.dims)
+    value = _constant(np.array(storage.read()), storage.dtype)
+    with handle.graph.control_dependencies([raw.AssignVariableOp(handle, value)]):
         return raw.Identity(handle)
 
 

@@ -155,6 +155,13 @@ def test_tables_travel_with_what_they_hold(cluster):
     assert sorted(found) == [(0, b"a", -1), (1, b"b", -1), (2, b"?", 20)]
 
 
+def test_variables_travel_with_their_values(cluster):
+    weights, words = tf.Variable([1, 2, 3], dtype=tf.int64), tf.Variable("x")
+    dataset = Dataset.range(3).map(lambda x: (x + tf.gather(weights, x), words + "y"))
+    found = list(dataset.apply(service.distribute(POLICIES.DATA, cluster.target)).as_numpy_iterator())
+    assert sorted(found) == [(1, b"xy"), (3, b"xy"), (5, b"xy")]
+
+
 def test_a_way_of_transfer_that_nobody_has(cluster):
     way = {"data_transfer_protocol": "pigeons"}
     with pytest.raises(tf.errors.NotFoundError, match="Protocol 'pigeons' is not available"):
