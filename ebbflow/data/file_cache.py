@@ -1,13 +1,16 @@
 """The elements of a dataset in a file, once somebody has gone through them: a tensor bundle, as TensorFlow's.
 
 A tensor's name is the number of its element and its own; the bundle gets its name when it is whole. While somebody
-writes it, a lock file says so, and whoever else would write is refused. Knows pipes and bundles.
+writes it, a lock file says so, and whoever else would write is refused, unless it goes on in the place of that one: a
+restored iterator writes, and the one that was saved no longer does. Knows pipes and bundles.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import pathlib
+import secrets
 import socket
 import time
 from collections.abc import Iterator
@@ -16,10 +19,11 @@ from typing import Any
 from ebbflow.core import errors
 from ebbflow.data.element_records import dtype_of
 from ebbflow.data.going_on import Failed, goes_on, told
-from ebbflow.data.pipe import Element, Pipe
+from ebbflow.data.pipe import GOING_BACK, Element, Pipe
 from ebbflow.io.bundle import BundleReader, bundle_exists
 from ebbflow.io.bundle_writer import BundleWriter
 from ebbflow.io.records import file_errors
+from ebbflow.ops.random.seeds import iteration
 from ebbflow.ops.sizes import invalid
 
 MOST = 10_000_000
@@ -40,15 +44,24 @@ def _written(source: Pipe, path: str) -> Iterator[Any]:
     if bundle_exists(path):  # another was quicker
         yield from _read(path)
         return
+    lock, own = f"{path}_0.lockfile", object()
+    if lock in _writing and (iteration.streams or {}).get(GOING_BACK):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(lock)
     with contextlib.ExitStack() as held:
-        held.enter_context(_lock(f"{path}_0.lockfile"))
+        held.enter_context(_lock(lock))
+        held.callback(lambda: _writing.pop(lock) if _writing.get(lock) is own else None)
+        _writing[lock] = own
         writer = BundleWriter(path)
         unfinished = held.enter_context(contextlib.ExitStack())
         unfinished.callback(writer.abandon)
 
         def finish() -> None:
             unfinished.pop_all()
-            writer.finish()
+            if _writing.get(lock) is own:
+                writer.finish()
+            else:
+                writer.abandon()
             held.close()
 
         count = 0
@@ -66,6 +79,10 @@ def _written(source: Pipe, path: str) -> Iterator[Any]:
             finish()
 
 
+_writing: dict[str, object] = {}
+"""Who writes, of this process, by lock file."""
+
+
 @contextlib.contextmanager
 def _lock(path: str) -> Iterator[None]:
     """Hold a lock file; AlreadyExistsError where another writer does that is not known to have died."""
@@ -79,13 +96,15 @@ def _lock(path: str) -> Iterator[None]:
             f"('{path}'). If you are sure no other running TF computations are using this cache prefix, delete the "
             "lockfile and re-initialize the iterator.",
         ) from None  # fmt: skip
+    own = f"Created at: {int(time.time())}\n{_here()} {os.getpid()}\n{secrets.token_hex(8)}\n"
     with os.fdopen(number, "w") as file:
-        file.write(f"Created at: {int(time.time())}\n{_here()} {os.getpid()}\n")
+        file.write(own)
     try:
         yield
     finally:
         with contextlib.suppress(FileNotFoundError):
-            os.remove(path)
+            if pathlib.Path(path).read_text() == own:  # another may have taken its place
+                os.remove(path)
 
 
 def _here() -> str:

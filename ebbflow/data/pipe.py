@@ -259,6 +259,9 @@ def stages(pipe: Pipe) -> Iterator[Pipe]:
             waiting.extend(reversed(stage.inputs))
 
 
+GOING_BACK = "going back"
+"""In the streams of an iteration: it does again what another did, and may take its place."""
+
 _LATER: Iterator[Any] = iter(())
 """Stands for the elements of a pipe that is to be started."""
 
@@ -367,6 +370,7 @@ class Position:
             for stage, state in zip(stages, seeds, strict=False):
                 stage.seeds.go_to(state)
             self.begin(self.pipe, self.run, seeds[-1][:2])
+            self._streams[GOING_BACK] = True
             self._leave_out(taken)
 
     def _leave_out(self, count: int) -> None:

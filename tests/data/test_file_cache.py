@@ -51,3 +51,17 @@ def test_a_bundle_that_is_no_cache(tmp_path):
     saved = tf.train.Checkpoint(a=tf.Variable(1.0)).write(str(tmp_path / "a"))
     with pytest.raises(tf.errors.DataLossError, match="is not a cache of a dataset"):
         list(Dataset.range(3).cache(saved))
+
+
+def test_a_restored_iterator_takes_the_place_of_the_saved_one(tmp_path):
+    def numbers():
+        return Dataset.range(10).cache(str(tmp_path / "kept")).repeat(2)
+
+    first = iter(numbers())
+    assert [int(next(first)) for _ in range(5)] == list(range(5))
+    saved = tf.train.Checkpoint(iterator=first).write(str(tmp_path / "saved"))
+    second = iter(numbers())
+    tf.train.Checkpoint(iterator=second).restore(saved)
+    assert [int(x) for x in second] == [*range(5, 10), *range(10)]
+    assert [int(next(first)) for _ in range(5)] == list(range(5, 10))
+    assert sorted(p.name for p in tmp_path.glob("kept*")) == ["kept.data-00000-of-00001", "kept.index"]
