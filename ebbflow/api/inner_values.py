@@ -313,6 +313,24 @@ def validate_callable(func: Any, decorator_name: str) -> None:
 # --- what an op is of old control flow --------------------------------------------------------------------------------
 
 
+def _containing(asks: str) -> Any:
+    """Return the function that finds the innermost context of a kind, from one outwards (None: there is none)."""
+
+    def find(ctxt: Any, stop_ctxt: Any = None) -> Any:
+        while ctxt is not None:
+            if getattr(ctxt, asks)() or ctxt is stop_ctxt:
+                return ctxt
+            ctxt = ctxt.outer_context
+        return None
+
+    return find
+
+
+GetContainingWhileContext = _containing("IsWhileContext")
+GetContainingCondContext = _containing("IsCondContext")
+GetContainingXLAContext = _containing("IsXLAContext")
+
+
 def IsSwitch(op: Any) -> bool:
     """Return whether an op sends its input one of two ways."""
     return op.type in ("Switch", "RefSwitch")

@@ -483,3 +483,18 @@ def _array_of(value: Any, dtype: Any) -> tuple[Any, DType]:
 
 
 provide_conversion(_array_of)
+
+
+def flags_as_numbers(value: Any, dtype: DType | None) -> Any:
+    """Return a value with True and False as 1 and 0 where numbers are wanted: graphs take them so."""
+    if dtype is None or not (dtype.is_floating or dtype.is_integer or dtype.is_complex):
+        return value
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, (list, tuple)) and value:
+        return [flags_as_numbers(item, dtype) for item in value] if _has_flags(value) else value
+    return value
+
+
+def _has_flags(value: Any) -> bool:
+    return any(map(_has_flags, value)) if isinstance(value, (list, tuple)) else isinstance(value, bool)

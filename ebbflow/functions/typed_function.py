@@ -6,6 +6,7 @@ The body is built once, for arguments of the declared dtypes and whatever shapes
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -83,7 +84,8 @@ class DefinedFunction:
         key = (*types, None if graph is None or graph.building_function else id(graph))
         found = self._bodies.get(key)
         if found is None:
-            names = self._func.__code__.co_varnames if hasattr(self._func, "__code__") else ()
+            code = getattr(self._func, "__code__", None)  # its arguments come first among its names, then its own
+            names = () if code is None else code.co_varnames[inspect.ismethod(self._func) : code.co_argcount]
             arguments = [(t, None, names[i] if i < len(names) else f"arg{i}") for i, t in enumerate(types)]
             with stop_recording():
                 found = build(self.name, self._func, graph, arguments)
@@ -106,6 +108,10 @@ class DefinedFunction:
         if self._shapes is not None and not context.executing_eagerly() and results:
             for tensor, shape in zip(results, self._shapes(results[0].op), strict=True):
                 tensor.set_shape(shape)
+        if context.switches.tf1 and isinstance(
+            body.structured_outputs, (list, tuple)
+        ):  # one is itself, several a tuple
+            return results[0] if len(results) == 1 else tuple(results)
         return packer(body.structured_outputs)(results)
 
     def _differentiable(self, body: FuncGraph, given: list[Any], node_name: str | None) -> list[Any]:

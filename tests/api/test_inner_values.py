@@ -77,3 +77,15 @@ def test_groups_hold_a_lock_one_after_the_other():
     assert order == ["first", "other"]
     with pytest.raises(ValueError, match="group_id must be in"):
         lock.acquire(2)
+
+
+def test_containing_contexts_are_found_outwards():
+    class Context:
+        def __init__(self, is_loop, outer=None):
+            self.IsWhileContext, self.outer_context = (lambda: is_loop), outer
+
+    loop = Context(True)
+    inside = Context(False, loop)
+    assert inner.GetContainingWhileContext(Context(False, inside)) is loop
+    assert inner.GetContainingWhileContext(Context(False, inside), stop_ctxt=inside) is inside
+    assert inner.GetContainingXLAContext(None) is None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.core import errors
+from ebbflow.core import context, errors
 from ebbflow.functions.defun import defun
 from ebbflow.functions.typed_function import Defun
 from ebbflow.state.graph_callable import ShapeAndDtype, graph_callable
@@ -147,6 +147,17 @@ def test_typed_functions():
     assert both.declared_input_types == [tf.float32, tf.float32]
 
 
+def test_arguments_of_typed_functions_are_not_called_as_its_locals():
+    @Defun(tf.float32, tf.float32, tf.float32)
+    def last(x, *more):
+        _, y = more
+        return y
+
+    names = [arg.name for arg in last.definition.signature.input_arg]
+    assert names == ["x", "arg1", "arg2"]
+    assert float(last(1.0, 2.0, 3.0)) == 3.0
+
+
 def test_typed_functions_with_a_gradient_of_their_own():
     @Defun(tf.float32, python_grad_func=lambda op, grad: grad * 10.0, shape_func=lambda op: [op.inputs[0].shape])
     def f(x):
@@ -279,3 +290,10 @@ def test_a_wrapped_function_is_cut_at_the_parts_of_a_ragged_tensor():
     wrapped = tf.compat.v1.wrap_function(square, [tf.RaggedTensorSpec([None, None], tf.float32)])
     rows = tf.ragged.constant([[1.0, 2.0], [3.0]])
     assert wrapped.prune(*kept)(rows.values, rows.row_splits).to_list() == [[1.0, 4.0], [9.0]]
+
+
+def test_in_tf1_typed_functions_give_one_tensor_or_a_tuple(monkeypatch):
+    monkeypatch.setattr(context.switches, "tf1", True)
+    with tf.Graph().as_default():
+        assert tf.is_tensor(Defun(tf.float32)(lambda x: [x])(1.0))
+        assert isinstance(Defun(tf.float32)(lambda x: [x, x])(1.0), tuple)

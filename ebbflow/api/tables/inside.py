@@ -177,6 +177,11 @@ identity_of_any as python.ops.control_flow_ops._Identity
 next_iteration as python.ops.control_flow_ops._NextIteration
 switch_ref_or_tensor as python.ops.control_flow_ops._SwitchRefOrTensor
 in_xla_context as python.ops.control_flow_util.GraphOrParentsInXlaContext
+[ops.arrays.older_ops]
+python.ops.inplace_ops.: inplace_add inplace_sub inplace_update
+inplace_add as python.ops.inplace_ops.alias_inplace_add
+inplace_sub as python.ops.inplace_ops.alias_inplace_sub
+inplace_update as python.ops.inplace_ops.alias_inplace_update
 [functions.vectorize.vectorized_map]
 python.ops.parallel_for.: batch_jacobian for_loop jacobian pfor
 python.ops.parallel_for.gradients.: batch_jacobian jacobian

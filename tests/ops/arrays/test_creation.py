@@ -175,6 +175,7 @@ def test_in_a_graph_the_last_value_fills_a_constant_of_tf1():
         for empty in (creation.constant([1, 2], shape=[0]), creation.constant_v1(1, shape=[2, 0])):
             assert empty.dtype is tf.float32  # nothing of the value is looked at
         assert creation.constant_v1(0, tf.int32, [0], verify_shape=True).shape == [0]
+        assert session.run(creation.constant([[True, 2.5], [False, 3]], tf.float32)).tolist() == [[1, 2.5], [0, 3]]
         with pytest.raises(TypeError, match="non-tensor"):
             creation.constant(creation.zeros([]) + 1)
 
