@@ -27,7 +27,7 @@ SEVERAL = (list, tuple, set, frozenset, Iterator, KeysView, ValuesView)
 class GraphScopes:
     """The part of a Graph that keeps open scopes."""
 
-    brought_out: Callable[[Any], Any] | None = None  # of a branch: how what is made in it is had outside
+    brought_out: Callable[[Any, Any], Any] | None = None  # of a branch: how what is made in it is had in another graph
 
     _scope: Any
     _lock: Any
@@ -181,7 +181,7 @@ class GraphScopes:
     def from_branches(self, item: Any) -> Any:
         """Return a tensor, or a node, as it is outside of the branches of choices that do not lie around this graph."""
         while item.graph is not self and item.graph.brought_out is not None and not self._is_inside(item.graph):
-            item = item.graph.brought_out(item)
+            item = item.graph.brought_out(item, self)
         return item
 
     def _is_inside(self, graph: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ebbflow.core import context
 from ebbflow.core.convert import convert
+from ebbflow.functions.control_flow.body_gradient import BodyGradient
 from ebbflow.functions.control_flow.branch_op import branches_of, choose_node
 from ebbflow.functions.control_flow.loop_edits import exposed
 from ebbflow.functions.func_graph import FuncGraph, of_tf1
@@ -37,16 +38,22 @@ class _Choice:
     def __init__(self, graph: Any, selector: Any, bodies: Sequence[FuncGraph], nodes: list[Operation], by_index: bool):
         self._graph, self._selector, self._bodies = graph, selector, bodies
         self._nodes, self._by_index = nodes, by_index
-        self._outside: dict[int, tuple[Any, Any]] = {}  # what it was made for is kept, so that no other has its id
+        self._outside: dict[
+            tuple[int, bool], tuple[Any, Any]
+        ] = {}  # what it was made for is kept, so that no other has its id
 
-    def bring_out(self, number: int, item: Any) -> Any:
-        """Return for a tensor, or an operation, of a body one of the graph around the choice."""
-        if id(item) not in self._outside:
+    def bring_out(self, number: int, item: Any, taker: Any) -> Any:
+        """Return for a tensor, or an operation, of a body one of the graph around the choice.
+
+        What the gradient of a branch takes, the other branches need not have: it runs with that branch alone.
+        """
+        key = id(item), _is_gradient(taker)
+        if key not in self._outside:
             is_node = isinstance(item, Operation)
             tensor = self._flag(number, item) if is_node else self._plain(number, item)
-            found = self._brought(number, tensor, is_node)
-            self._outside[id(item)] = item, found.op if is_node else found
-        return self._outside[id(item)][1]
+            found = self._brought(number, tensor, is_node, key[1])
+            self._outside[key] = item, found.op if is_node else found
+        return self._outside[key][1]
 
     def _flag(self, number: int, node: Operation) -> Any:
         """Return a tensor of the body that is there when an operation is done."""
@@ -60,7 +67,7 @@ class _Choice:
         with context.scope(self._bodies[number]):
             return raw.Identity(tensor)
 
-    def _brought(self, number: int, tensor: Any, is_node: bool) -> Any:
+    def _brought(self, number: int, tensor: Any, is_node: bool, quiet: bool) -> Any:
         state = keeping_state(tensor)
         for node in self._nodes:
             if state & _effects(branches_of(node)[number]):  # must not be done twice
@@ -68,7 +75,9 @@ class _Choice:
         self._keep_effects()
         parts = []
         for i, body in enumerate(self._bodies):
-            part = body.with_outputs([tensor if i == number else _nothing(body, tensor, is_node)], name=body.name)
+            part = body.with_outputs(
+                [tensor if i == number else _nothing(body, tensor, is_node, quiet)], name=body.name
+            )
             part.effects = [node for node in part._nodes if node in state] if i == number else []
             body._mutations += 1
             parts.append(part)
@@ -87,11 +96,20 @@ def _effects(body: FuncGraph) -> set[Operation]:
     return {node for node in (body._nodes if body.effects is None else body.effects) if node._op.keeps_state}
 
 
-def _nothing(body: FuncGraph, like: Any, is_node: bool) -> Any:
-    """Return what another branch gives in the place of a tensor: an error, unless it is only waited for."""
+def _is_gradient(graph: Any) -> bool:
+    """Return whether a graph is, or lies in, the gradient of a branch."""
+    while graph is not None and not isinstance(graph, BodyGradient):
+        graph = getattr(graph, "_around", None)
+    return graph is not None
+
+
+def _nothing(body: FuncGraph, like: Any, is_node: bool, quiet: bool) -> Any:
+    """Return what another branch gives in the place of a tensor: an error, unless nobody there can look at it."""
     with context.scope(body), body.control_dependencies(None):
         if is_node:
             return convert(False)
+        if quiet:
+            return raw.FakeParam(dtype=like.dtype.base_dtype, shape=like._dims)
         message = f"{like.name} does not have value: it is made in a branch that was not taken"
         with body.control_dependencies([raw.Assert(False, [convert(message)])]):
             return raw.FakeParam(dtype=like.dtype.base_dtype, shape=like._dims)

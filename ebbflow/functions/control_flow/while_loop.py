@@ -317,7 +317,7 @@ def _check_steady(step: FuncGraph, given: Sequence[Any], dims: Sequence[Dims]) -
             )
 
 
-def _refuse_outside(scope: str, item: Any) -> Any:
+def _refuse_outside(scope: str, item: Any, taker: Any) -> Any:
     """Refuse the use of what is made in a turn of a loop outside of it: it has no value there, or many."""
     name, user = scope + getattr(item, "op", item).name, context.current_graph()._name_stack
     goal = f" as input to '{user}'" if user else ""

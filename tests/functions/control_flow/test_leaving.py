@@ -39,6 +39,32 @@ def test_a_tensor_of_a_branch_is_used_outside(session):
         session.run(z, {taken: False})
 
 
+@pytest.mark.parametrize(
+    ("way", "slope", "second"),
+    [(True, [4.0, -32.0, 108.0], [96.0, -3072.0, 23328.0]), (False, [18.0, -1.44, 54.0], [648.0, -2.0736, 1944.0])],
+)
+def test_gradients_of_gradients_a_branch_states_itself_use_what_it_made(session, way, slope, second):
+    def leaky(x):
+        @tf.custom_gradient
+        def function(x):
+            y = tf.maximum(x, x * 0.2)
+
+            @tf.custom_gradient
+            def gradient(dy):
+                return v1.where(y >= 0, dy, dy * 0.2), lambda ddx: v1.where(y >= 0, ddx, ddx * 0.2)
+
+            return y, gradient
+
+        return function(x)
+
+    x, taken = v1.placeholder(tf.float32, [3]), v1.placeholder(tf.bool, [])
+    y = tf.cond(taken, lambda: leaky(x * x), lambda: leaky(x * 3.0))
+    first = tf.gradients(tf.reduce_sum(y * y), x)[0]
+    found = [first, tf.gradients(tf.reduce_sum(first * first), x)[0]]
+    for value, expected in zip(session.run(found, {x: [1.0, -2.0, 3.0], taken: way}), [slope, second], strict=True):
+        assert value == pytest.approx(expected, rel=1e-5)
+
+
 def test_what_is_random_is_drawn_once(session):
     def inside(keep):
         drawn = tf.random.uniform([])
