@@ -10,7 +10,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ebbflow.data.pipe import AHEAD, GATHERS, INFINITE, UNKNOWN, Pipe, Under, begun_anew, stages
+from ebbflow import messages
+from ebbflow.core import errors
+from ebbflow.data.pipe import AHEAD, GATHERS, INFINITE, UNKNOWN, Pipe, Under, begun_anew, pipe_of, stages
 from ebbflow.data.running import Meter, Run
 
 SECONDS = 2.0
@@ -129,3 +131,31 @@ def _advice(pipe: Pipe, meters: dict[Any, Meter], spent: float) -> Any:
         yield f"{title(slow)} takes most of the time: {own_time(slow, meters):.3f} of {spent:.3f} s."
     if not ahead and spent > 0:
         yield "Nothing is made ahead: `.prefetch(tf.data.AUTOTUNE)` at the end hides this time behind that of the step."
+
+
+def get_model_proto(iterator: Any) -> Any:
+    """Return the stages of an iterator as TensorFlow's message of a model, with how many elements were taken.
+
+    What each of them costs is measured by `Dataset.explain` alone.
+    """
+    inner = getattr(iterator, "_iterator", iterator)
+    position, dataset = inner._position, inner._dataset
+    pipe = position.pipe if dataset is None else pipe_of(dataset._variant_tensor._array)
+    options = pipe.options
+    if options is not None and options.autotune.enabled is False:
+        raise errors.NotFoundError(
+            None, None, "Cannot find this iterator's analytical model. Did you disable autotune for the dataset used "
+            "to create this iterator?",
+        )  # fmt: skip
+    model = messages.message("tensorflow.data.model.ModelProto")(output=1)
+    root = model.nodes[1]
+    root.id, root.name, root.autotune, root.num_elements = 1, "Root", True, position.taken
+    numbers = {id(stage): i for i, stage in enumerate(stages(pipe), 2)}
+    root.inputs.append(2)
+    for stage in stages(pipe):
+        node = model.nodes[numbers[id(stage)]]
+        node.id, node.autotune = numbers[id(stage)], True
+        node.name = stage.name.partition("Dataset")[0] or "Dataset"
+        node.inputs.extend([numbers[id(before)] for before in stage.inputs])
+    model.id_counter = len(numbers) + 2
+    return model

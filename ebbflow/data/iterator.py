@@ -103,6 +103,7 @@ class OwnedIterator(IteratorBase):
 
     def __init__(self, dataset: Any = None, components: Any = None, element_spec: Any = None):
         self._resource = None
+        self._dataset = dataset
         if dataset is None:
             self._spec = element_spec
             self._resource = components[0]

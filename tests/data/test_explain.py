@@ -85,3 +85,16 @@ def test_both_are_for_eager_programs():
             dataset.explain()
         with pytest.raises(RuntimeError, match="eager"):
             dataset.debug()
+
+
+def test_the_stages_of_an_iterator_are_a_message():
+    iterator = iter(tf.data.Dataset.range(9).map(lambda x: x + 1).batch(2))
+    next(iterator)
+    model = tf.data.experimental.get_model_proto(iterator)
+    found = [(model.nodes[i].name, list(model.nodes[i].inputs)) for i in sorted(model.nodes)]
+    assert found == [("Root", [2]), ("Batch", [3]), ("Map", [4]), ("Range", [])]
+    assert model.nodes[model.output].num_elements == 1 and model.id_counter == 5
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    with pytest.raises(tf.errors.NotFoundError, match="Did you disable autotune"):
+        tf.data.experimental.get_model_proto(tf.data.Dataset.range(3).with_options(options).as_numpy_iterator())

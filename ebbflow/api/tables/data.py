@@ -17,6 +17,8 @@ data.experimental.: parallel_interleave prefetch_to_device rejection_resample sc
 data.experimental.: to_variant unbatch unique
 data.experimental.: load pad_to_cardinality parse_example_dataset save snapshot
 map_and_batch as data.experimental.map_and_batch_with_legacy_function
+[data.explain]
+data.experimental.get_model_proto
 [data.random_access]
 data.experimental.at
 [data.service.distributing]
