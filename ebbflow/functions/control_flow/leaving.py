@@ -14,7 +14,7 @@ from typing import Any
 
 from ebbflow.core import context
 from ebbflow.core.convert import convert
-from ebbflow.functions.control_flow.body_gradient import BodyGradient
+from ebbflow.functions.control_flow.branch_gradient import BranchGradient
 from ebbflow.functions.control_flow.branch_op import branches_of, choose_node
 from ebbflow.functions.control_flow.loop_edits import exposed
 from ebbflow.functions.func_graph import FuncGraph, of_tf1
@@ -98,7 +98,7 @@ def _effects(body: FuncGraph) -> set[Operation]:
 
 def _is_gradient(graph: Any) -> bool:
     """Return whether a graph is, or lies in, the gradient of a branch."""
-    while graph is not None and not isinstance(graph, BodyGradient):
+    while graph is not None and not isinstance(graph, BranchGradient):
         graph = getattr(graph, "_around", None)
     return graph is not None
 
