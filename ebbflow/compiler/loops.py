@@ -20,6 +20,7 @@ from ebbflow.compiler.passes.common import share_common
 from ebbflow.compiler.passes.fold import fold_constants
 from ebbflow.compiler.passes.prune import prune
 from ebbflow.compiler.passes.simplify import simplify
+from ebbflow.compiler.ranges import Range, both, carried, note_range, range_of, spread
 from ebbflow.core import dtypes
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import op
@@ -28,10 +29,6 @@ from ebbflow.core.shape import Dims
 
 MOST_TURNS = 4096
 """Loops are counted up to this many turns."""
-
-
-Range = tuple[int, int]
-"""The least and the greatest of some numbers."""
 
 
 class LoopFlows:
@@ -59,19 +56,23 @@ class LoopFlows:
                 break
             counters = kept
         tests = _Numbers(self.test, counters)
-        if self.test.outputs[0] not in tests.known:
+        ends = [v for v in _all_of(self.test.outputs[0]) if v in tests.known]
+        if not ends:
             return
         values = {i: start[i] for i in counters}
         ranges: dict[Value, Range] = {}
         starts: dict[Value, int] = {}
         for turn in range(MOST_TURNS):
-            if not tests.run(values)[tests.flow.outputs[0]]:
-                self.turns, self.ends, self.ranges, self.starts = turn, values, ranges, starts
+            found = tests.run(values)
+            if not all(found[v] for v in ends):
+                self.ranges = ranges  # of the most turns that there may be
+                if self.test.outputs[0] in tests.known:
+                    self.turns, self.ends, self.starts = turn, values, starts
                 break
             after = steps.run(values)
             for value, number in after.items():
                 now = int(number.item())
-                ranges[value] = _both(ranges.get(value, (now, now)), (now, now))  # type: ignore[assignment]
+                ranges[value] = both(ranges.get(value, (now, now)), (now, now))  # type: ignore[assignment]
                 if not turn:
                     starts[value] = now
                 elif starts.get(value) != now - turn:
@@ -79,10 +80,17 @@ class LoopFlows:
             values = {i: after[self.body.outputs[i]] for i in counters}
 
     def ranges_within(self, node: Node, around: dict[Value, Range]) -> dict[Value, Range]:
-        """Return the ranges of numbers inside, where some around the loop are known: what is only read keeps its."""
-        given = zip(self.body.inputs, self.body.outputs, node.inputs, strict=True)
-        kept = {i: around[outer] for i, o, outer in given if i is o and outer in around}
-        return _spread(self.body, {**kept, **self.ranges})
+        """Return the ranges of numbers inside, where some around the loop are known."""
+        given = {i: around.get(v) or range_of(v.known) for i, v in enumerate(node.inputs)}
+        return carried(self.body, {i: r for i, r in given.items() if r is not None}, self.ranges)
+
+
+def _all_of(value: Value) -> list[Value]:
+    """Return a condition and, where it is several that must hold, these."""
+    node = value.node
+    if node is None or node.op.name != "LogicalAnd":
+        return [value]
+    return [value, *[part for v in node.inputs for part in _all_of(v)]]
 
 
 class ChoiceFlows:
@@ -99,15 +107,8 @@ class ChoiceFlows:
         found: dict[Value, Range] = {}
         for flow in self.flows:
             given = zip(flow.inputs, node.inputs[1:], strict=True)
-            found |= _spread(flow, {i: around[outer] for i, outer in given if outer in around})
+            found |= spread(flow, {i: around[outer] for i, outer in given if outer in around})
         return found
-
-
-def _spread(flow: Flow, ranges: dict[Value, Range]) -> dict[Value, Range]:
-    """Return ranges with those of the numbers of a flow that follow from them."""
-    for node in flow.nodes:
-        _note_range(node, ranges)
-    return ranges
 
 
 class _Numbers:
@@ -292,7 +293,7 @@ def _note_list(node: Node, lists: dict[Value, Sized], ranges: dict[Value, Range]
         length, element, _, numbers = lists[node.inputs[0]]
         ranges = {} if ranges is None else ranges
         if may_grow(node):
-            at = ranges.get(node.inputs[1]) or _range_of(node.inputs[1].known)
+            at = ranges.get(node.inputs[1]) or range_of(node.inputs[1].known)
             if at is None or at[1] >= length:
                 return
         if name == "TensorListPopBack":
@@ -303,38 +304,8 @@ def _note_list(node: Node, lists: dict[Value, Sized], ranges: dict[Value, Range]
             if element is None and item.is_static:
                 element = tuple(item.dims)  # type: ignore[arg-type]
             one = ranges.get(item)
-            numbers = _both(numbers if length else one, one) if name == "TensorListPushBack" else None
+            numbers = both(numbers if length else one, one) if name == "TensorListPushBack" else None
         lists[node.outputs[0]] = Sized(length + _GROWS[name], element, dtype, numbers)
-
-
-def _note_range(node: Node, ranges: dict[Value, Range]) -> None:
-    """Note the range of a number that follows from others whose ranges are known."""
-    rule = _RANGES.get(node.op.name)
-    if rule is None or not _is_count(node.outputs[0]) or node.outputs[0] in ranges:
-        return
-    given = [ranges.get(v) or _range_of(v.known) for v in node.inputs[: 1 if rule is _the_same else 2]]
-    if None not in given:
-        ranges[node.outputs[0]] = rule(*given)
-
-
-def _the_same(given: Range) -> Range:
-    return given
-
-
-_RANGES: dict[str, Any] = {
-    "AddV2": lambda a, b: (a[0] + b[0], a[1] + b[1]),
-    "Sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
-    **dict.fromkeys(("Identity", "Reshape", "ExpandDims", "Squeeze", "Pack"), _the_same),  # one number stays one
-}
-
-
-def _range_of(known: np.ndarray | None) -> Range | None:
-    return None if known is None or known.size != 1 else (int(known.item()), int(known.item()))
-
-
-def _both(one: Range | None, other: Range | None) -> Range | None:
-    """Return the range of the numbers of two."""
-    return None if one is None or other is None else (min(one[0], other[0]), max(one[1], other[1]))
 
 
 def _reserved(zeros: Sized, origin: Any, rewrite: Rewrite) -> Node:
@@ -357,11 +328,12 @@ def _static(shape: np.ndarray | None) -> tuple[int, ...] | None:
 def _through(node: Node, loop: LoopFlows, lists: dict[Value, Sized]) -> None:
     """Note how long lists are that came through a loop, and which numbers it takes from them."""
     entering = {i: lists[v] for i, v in enumerate(node.inputs) if v in lists}
+    within = loop.ranges_within(node, {})
     while True:
-        inside, ranges = {loop.body.inputs[i]: known for i, known in entering.items()}, dict(loop.ranges)
+        inside, ranges = {loop.body.inputs[i]: known for i, known in entering.items()}, dict(within)
         for inner in loop.body.nodes:
             _note_list(inner, inside, ranges)
-            _note_range(inner, ranges)
+            note_range(inner, ranges)
         leaving = {i: inside[v] for i, v in enumerate(loop.body.outputs) if v in inside and i in entering}
         other = [i for i, known in entering.items() if known.range != leaving.get(i, known).range and known.length]
         if all(entering[i].range is None for i in other):

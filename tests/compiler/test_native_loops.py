@@ -231,9 +231,33 @@ def grown_backwards(x, w):
     return [loss, *tape.gradient(loss, [x, w])]
 
 
+def decoded(x, w):
+    """Rows looked up by what the turn before has found, and the gradients by them."""
+    with tf.GradientTape() as tape:
+        tape.watch([x, w])
+        words = tf.TensorArray(tf.int64, 5)
+
+        def turn(i, h, word, words):
+            row = tf.gather(x[:, 0], tf.minimum(word + 1, 5) - tf.cast(word > 3, tf.int64))
+            h = tf.tanh(tf.matmul(h, w) + tf.reshape(row, [3, 4]))
+            found = tf.argmax(tf.matmul(h, x[:, 1], transpose_b=True), 1)
+            return i + 1, h, found, words.write(i, found[0])
+
+        first = [0, x[0], tf.zeros([3], tf.int64), words]
+        _, h, last, words = tf.while_loop(lambda i, *_: i < 5, turn, first)
+        loss = tf.reduce_sum(h**2)
+    return [loss, last, words.stack(), *tape.gradient(loss, [x, w])]
+
+
+def broken(x, w):
+    """A loop over rows that may end before the last."""
+    more = lambda i, a: tf.logical_and(i < 6, tf.reduce_sum(a) < 40.0)
+    return tf.while_loop(more, lambda i, a: (i + 1, a + x[i] + x[:, 0][5 - i]), [0, x[0]])
+
+
 LOOPS = [scalar, until_small, matrices, swapped, nested, rows, arrays, scanned, two_arrays, mapped, backwards]
 LOOPS += [pushed, popped, joined, read, recurrent, sequence, picked, picked_backwards]
-LOOPS += [paths, paths_backwards, stopped, both_counters, contracted, grown, grown_backwards]
+LOOPS += [paths, paths_backwards, stopped, both_counters, contracted, grown, grown_backwards, decoded, broken]
 
 
 @pytest.mark.parametrize("program", LOOPS, ids=lambda p: p.__name__)
@@ -286,6 +310,24 @@ def test_variables_that_a_loop_reads(made, monkeypatch):
 
     close(*both_ways(monkeypatch, made, run))
     assert sum(n.op.name == "StatelessWhile" for region in made for n in region.region.nodes) == 3
+
+
+def test_variables_that_a_loop_in_a_loop_reads(made, monkeypatch):
+    weights, shift = tf.Variable(W), tf.Variable(0.5)
+
+    def run():
+        @tf.function(autograph=False)
+        def f(x):
+            def turn(i, a):
+                inner = lambda k, b: (k + 1, tf.tanh(tf.matmul(b, weights) + x[i + k]))
+                b = tf.while_loop(lambda k, b: tf.cast(k, tf.float32) < 6 * shift, inner, [0, a])[1]
+                return i + 1, tf.while_loop(lambda k, b: k < 3, inner, [0, b])[1] + shift
+
+            return tf.while_loop(lambda i, a: i < 3, turn, [0, x[0]])
+
+        return f(tf.constant(X))
+
+    close(*both_ways(monkeypatch, made, run))
 
 
 def test_rows_that_a_loop_looks_up_and_choices_that_read(made, monkeypatch):

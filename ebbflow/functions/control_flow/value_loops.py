@@ -15,7 +15,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.shape import Dims, is_static
 from ebbflow.functions.control_flow.branch_op import If, StatelessIf, branches_of
 from ebbflow.functions.control_flow.loop_edits import copy_node
-from ebbflow.functions.control_flow.while_op import StatelessWhile
+from ebbflow.functions.control_flow.while_op import StatelessWhile, While
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.ops.declare import raw
 from ebbflow.ops.state.variable_ops import ResourceGather, VariableShape, handle_facts
@@ -29,19 +29,30 @@ Facts = dict[int, tuple[Any, Dims]]
 
 def with_values(attrs: dict[str, Any]) -> tuple[list[tuple[int, Any]], Any, dict[str, Any]] | None:
     """Return the loop that takes values, as `Op.with_values` does; None where it does more than read variables."""
+    facts = _read_by_loop(attrs)
+    if not facts:
+        return None
+    taken = [(i, facts[i][0] if i in facts else None) for i in range(len(attrs["T"]))]
+    return taken, StatelessWhile, _loop_of_values(attrs, facts)
+
+
+def _read_by_loop(attrs: dict[str, Any]) -> Facts | None:
+    """Return which inputs of a loop are variables that it reads and hands on; None where it does more."""
     test, body = attrs["cond"], attrs["body"]
     found = [_read(test), _read(body)]
     if None in found:
         return None
     facts: Facts = {**found[0], **found[1]}  # type: ignore[dict-item]
-    if not facts or any(body.outputs[i] is not body.inputs[i] for i in facts):
-        return None
+    return None if any(body.outputs[i] is not body.inputs[i] for i in facts) else facts
+
+
+def _loop_of_values(attrs: dict[str, Any], facts: Facts) -> dict[str, Any]:
+    """Return the attrs of the loop that takes values where `facts` has the number of an input."""
     types = tuple(facts[i][0] if i in facts else t for i, t in enumerate(attrs["T"]))
-    shapes = attrs["output_shapes"] or [t._dims for t in body.inputs]
+    shapes = attrs["output_shapes"] or [t._dims for t in attrs["body"].inputs]
     dims = tuple(facts[i][1] if i in facts else d for i, d in enumerate(shapes))
     new = {name: _anew(attrs[name], facts) for name in ("cond", "body")}
-    taken = [(i, facts[i][0] if i in facts else None) for i in range(len(types))]
-    return taken, StatelessWhile, {**attrs, **new, "T": types, "output_shapes": dims}
+    return {**attrs, **new, "T": types, "output_shapes": dims}
 
 
 def _read(graph: FuncGraph) -> Facts | None:
@@ -69,6 +80,9 @@ def _read_by(node: Any) -> list[tuple[Any, tuple[Any, Dims]]] | None:
         if None in parts:
             return None
         return [(node._inputs[1 + i], fact) for part in parts for i, fact in part.items()]  # type: ignore[union-attr]
+    if node._op is While:
+        facts = _read_by_loop(node._attrs)
+        return None if facts is None else [(node._inputs[i], fact) for i, fact in facts.items()]
     handle, value = node._inputs[0], node._outputs[0] if node._outputs else None
     if node._op.facts.reads == "whole":
         return [(handle, (value._dtype, value._dims))]  # type: ignore[union-attr]
@@ -109,6 +123,10 @@ def _copy(node: Any, inputs: list[Any]) -> list[Any]:
         return [raw.GatherV2(inputs[0], inputs[1], 0)]
     if node._op is VariableShape:
         return [raw.Shape(inputs[0], out_type=node._attrs["out_type"])]
+    if node._op is While:
+        pairs = zip(node._inputs, inputs, strict=True)
+        given = {i: (t.dtype.base_dtype, t._dims) for i, (was, t) in enumerate(pairs) if was.dtype != t.dtype}
+        return list(StatelessWhile(inputs, **_loop_of_values(node._attrs, given)))
     if node._op is not If:
         return copy_node(node, inputs)
     facts = {i: (t.dtype.base_dtype, t._dims) for i, t in enumerate(inputs[1:])}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ebbflow.engines.native import preconditions
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.lowerings.elementwise import cast
@@ -100,7 +98,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     x, lengths = held
     along, batch = node.attrs["seq_dim"], node.attrs["batch_dim"]
-    guard_range(low, lengths, x.dims[along] + 1, node.inputs[1].known)
+    guard_range(low, lengths, x.dims[along] + 1, node.inputs[1])
     table = low.in_memory(x)
 
     def element(body: Body, index: Sequence[Index]) -> str:
@@ -129,11 +127,9 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     axis = int(known(node, 2)) % len(params.dims) if node.op.name == "GatherV2" else 0
     batch = int(node.attrs.get("batch_dims", 0))
     batch += len(indices.dims) if batch < 0 else 0
-    within = _stays_within(low, node.inputs[1], params.dims[axis])
-    if within and not indices.dims:
+    if not indices.dims and _stays_within(low, node.inputs[1], params.dims[axis]):
         return at_counter(low, params, axis, node.inputs[1])
-    if not within:
-        guard_range(low, indices, params.dims[axis], node.inputs[1].known)
+    guard_range(low, indices, params.dims[axis], node.inputs[1])
     end = axis + len(indices.dims) - batch
     table = low.in_memory(params)
 
@@ -159,7 +155,7 @@ def _row(body: Body, indices: Held, index: Sequence[Index]) -> Index:
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     params, indices = held
     count, led = indices.dims[-1], len(indices.dims) - 1
-    guard_places(low, indices, params.dims[:count], node.inputs[1].known)
+    guard_places(low, indices, params.dims[:count], node.inputs[1])
     table = low.in_memory(params)
 
     def element(body: Body, index: Sequence[Index]) -> str:
@@ -170,25 +166,25 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return Lazy(table.kind, tuple(node.outputs[0].dims), element, reads, indices.cost * max(count, 1) + 1)
 
 
-def guard_places(low: Lowering, indices: Held, dims: Dims, known: np.ndarray | None) -> None:
+def guard_places(low: Lowering, indices: Held, dims: Dims, value: Any) -> None:
     """Refuse to run where a row of indices is no place in an array of these dims."""
     for i, n in enumerate(dims):
         begin, sizes = [0] * (len(indices.dims) - 1) + [i], [*indices.dims[:-1], 1]
         column = sliced(indices, begin, sizes, [1] * len(sizes))
-        guard_range(low, column, n, None if known is None else np.asarray(known)[..., i])
+        guard_range(low, column, n, value, i)
 
 
 @lowers("ScatterNd", "UnsortedSegmentSum")
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     nd = node.op.name == "ScatterNd"
     indices, data = (held[0], held[1]) if nd else (held[1], held[0])
-    known_indices = node.inputs[0 if nd else 1].known
+    value = node.inputs[0 if nd else 1]
     out = low.room(data.kind, tuple(node.outputs[0].dims))
     led = len(indices.dims) - nd
     if nd:
-        guard_places(low, indices, out.dims[: indices.dims[-1]], known_indices)
-    elif not _stays_within(low, node.inputs[1], out.dims[0]):
-        guard_range(low, indices, out.dims[0], known_indices)
+        guard_places(low, indices, out.dims[: indices.dims[-1]], value)
+    else:
+        guard_range(low, indices, out.dims[0], value)
     data = low.in_memory(data) if isinstance(data, Lazy) and data.cost > 4 else data
     low.write(out, low.full(0, data.kind, out.dims))
 

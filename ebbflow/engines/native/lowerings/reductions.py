@@ -95,7 +95,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     logits, labels = held
     _need_floats(logits)
     classes = logits.dims[1]
-    guard_range(low, labels, classes, node.inputs[1].known)
+    guard_range(low, labels, classes, node.inputs[1])
     less, powers, sums = shifted(low, logits)
 
     def wanted(body: Body, index: Sequence[Index]) -> str:
@@ -122,10 +122,16 @@ def _need_floats(held: Held) -> None:
         raise Refused("softmax is lowered for floats")
 
 
-def guard_range(low: Lowering, labels: Held, classes: int, known: np.ndarray | None = None) -> None:
-    """Refuse to run, before anything is written, where a label is no class: the host's kernel says which."""
-    if known is not None:
-        known = np.asarray(known)
+def guard_range(low: Lowering, labels: Held, classes: int, value: Any, column: int | None = None) -> None:
+    """Refuse to run, before anything is written, where a label is no class: the host's kernel says which.
+
+    `value` is what the labels are, or a column of it.
+    """
+    least, most = low.ranges.get(value, (-1, -1))
+    if 0 <= least <= most < classes:
+        return
+    if value.known is not None:
+        known = np.asarray(value.known if column is None else value.known[..., column])
         if ((known < 0) | (known >= classes)).any():
             raise Refused("a label is no class")
         return
