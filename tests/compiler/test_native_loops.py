@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.engines.native import symbols
 from ebbflow.engines.native.lowering import OPS
 from ebbflow.engines.native.lowerings.loops import Turns
 from ebbflow.ops.declare import raw
@@ -508,3 +510,23 @@ def test_a_signal_ends_a_loop_without_end(shape, monkeypatch):
     root = pathlib.Path(__file__).resolve().parent.parent.parent
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=300)
     assert done.stdout.split() == ["heeds", "ended", "as", "before"], done.stderr
+
+
+def test_large_memory_is_left_for_the_next_call(made):
+    """Two threads never have the same, and what is too small goes."""
+
+    @tf.function(autograph=False)
+    def f(x, n):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            turn = lambda i, a: (i + 1, tf.sin(a) * x)
+            loss = tf.reduce_sum(tf.while_loop(lambda i, a: i < n, turn, [0, x])[1])
+        return tape.gradient(loss, x)
+
+    x = np.random.RandomState(2).rand(128, 512).astype("f")
+    wanted = [f(tf.constant(x), n).numpy() for n in (40, 80)]
+    kept = int(symbols.spare)
+    assert kept and np.array_equal(f(tf.constant(x), 80), wanted[1]) and int(symbols.spare) == kept
+    with ThreadPoolExecutor(3) as pool:
+        for i, found in enumerate(pool.map(lambda i: f(tf.constant(x), (40, 80)[i % 2]).numpy(), range(12))):
+            np.testing.assert_array_equal(found, wanted[i % 2])

@@ -32,6 +32,12 @@ from ebbflow.engines.native.values import Dims, scopes
 LONG = 200_000
 """Work, in additions, from which on other threads of Python run meanwhile."""
 
+SPARE = 1 << 24
+MOST_SPARE = 1 << 29
+"""Bytes of memory for the time of a call, from where and up to where it is left for the next one: the C library gives
+back what is larger than 32 MB, and touching new pages takes as long as a product of small matrices.
+"""
+
 STOPPED = ("stopped", "")
 
 _calls: weakref.WeakValueDictionary[bytes, Any] = weakref.WeakValueDictionary()
@@ -160,22 +166,59 @@ def _at_once(parts: Parts, given: str) -> list[str]:
 
 def _alone(parts: Parts, given: str) -> list[str]:
     """Return the call of the body without Python's lock, in memory of its own."""
-    size = parts.size
+    size = parts.size + 128
+    keeps = SPARE <= size <= MOST_SPARE
     return [
         "  %thread = call ptr @PyEval_SaveThread()",
-        f"  %taken = call ptr @PyMem_RawMalloc(i64 {size + 64})",
-        "  %none = icmp eq ptr %taken, null",
-        "  br i1 %none, label %full, label %go",
+        *(_spare(size) if keeps else ["  br label %fresh"]),
+        "fresh:",
+        f"  %new = call ptr @PyMem_RawMalloc(i64 {size})",
+        "  %none = icmp eq ptr %new, null",
+        "  br i1 %none, label %full, label %sized",
         "full:",
         "  call void @PyEval_RestoreThread(ptr %thread)",
         "  br label %refuse",
+        "sized:",
+        f"  store i64 {size}, ptr %new",
+        "  br label %go",
         "go:",
-        "  %up = getelementptr i8, ptr %taken, i64 63",
+        f"  %taken = phi ptr [ %new, %sized ]{', [ %left, %enough ]' if keeps else ''}",
+        "  %up = getelementptr i8, ptr %taken, i64 71",
         "  %near = call ptr @llvm.ptrmask.p0.i64(ptr %up, i64 -64)",
         f"  call void @body({given}ptr %near)",
         *_judged(parts, "%near"),
-        "  call void @PyMem_RawFree(ptr %taken)",
+        *(_left_behind() if keeps else ["  call void @PyMem_RawFree(ptr %taken)"]),
         "  call void @PyEval_RestoreThread(ptr %thread)",
+    ]
+
+
+def _spare(size: int) -> list[str]:
+    """Return the look for the memory that the last such call has left: new memory of this size would be zeroed.
+
+    Its first number says how large it is. Whoever takes it leaves none, so that two threads never have the same.
+    """
+    return [
+        f"  %spare = atomicrmw xchg ptr {symbols.SPARE}, i64 0 acq_rel",
+        "  %is = icmp ne i64 %spare, 0",
+        "  br i1 %is, label %enough, label %fresh",
+        "enough:",
+        "  %left = inttoptr i64 %spare to ptr",
+        "  %room = load i64, ptr %left",
+        f"  %fits = icmp uge i64 %room, {size}",
+        "  br i1 %fits, label %go, label %drop",
+        "drop:",
+        "  call void @PyMem_RawFree(ptr %left)",
+        "  br label %fresh",
+    ]
+
+
+def _left_behind() -> list[str]:
+    """Return how memory is left for the next call; what another has left meanwhile goes."""
+    return [
+        "  %mine = ptrtoint ptr %taken to i64",
+        f"  %others = atomicrmw xchg ptr {symbols.SPARE}, i64 %mine acq_rel",
+        "  %other = inttoptr i64 %others to ptr",
+        "  call void @PyMem_RawFree(ptr %other)",
     ]
 
 

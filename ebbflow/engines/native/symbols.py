@@ -23,6 +23,9 @@ LOOK = "@ebbflow.look"
 BUSY = "@ebbflow.busy"
 """The cycle until which this process does alone what it has threads for: see `threads`."""
 
+SPARE = "@ebbflow.spare"
+"""Where a call has left its memory, or 0: see `kernel`."""
+
 _PYTHON = {
     "PyBool_FromLong": "ptr (i64)",
     "PyEval_SaveThread": "ptr ()",
@@ -48,7 +51,7 @@ _GOMP = {
 }
 
 
-busy = np.zeros((), np.int64)
+busy, spare = np.zeros((), np.int64), np.zeros((), np.int64)
 """What the code finds there."""
 
 
@@ -64,7 +67,7 @@ def declarations() -> list[str]:
     return [
         *[f"declare {result} @{name}{taken}" for name, result, taken in functions],
         *[f"{name} = external global i8" for name in objects],
-        f"{BUSY} = external global i64",
+        *[f"{name} = external global i64" for name in (BUSY, SPARE)],
     ]
 
 
@@ -72,7 +75,10 @@ def declarations() -> list[str]:
 def addresses() -> dict[str, int]:
     """Return where the names lead, as far as what they mean is there."""
     objects = {ARRAY: np.ndarray, LOOK: stopping.look} | {dtype_of(kind): np.dtype(d) for kind, d in DTYPES.items()}
-    found = {name[1:]: id(thing) for name, thing in objects.items()} | {BUSY[1:]: busy.ctypes.data}
+    found = {name[1:]: id(thing) for name, thing in objects.items()} | {
+        BUSY[1:]: busy.ctypes.data,
+        SPARE[1:]: spare.ctypes.data,
+    }
     return found | _found(ctypes.pythonapi, _PYTHON) | gomp()
 
 
