@@ -282,7 +282,8 @@ def results(maker: Maker, way: str, salt: int, moved: float = 0.0) -> list[np.nd
     """
     tf = maker.tf
     variable = tf.Variable(tf.constant([0.1, 0.2, 0.3]))
-    arrays = [tf.constant(a + np.float32(moved)) for a in maker.arrays(salt)]
+    given = enumerate(maker.arrays(salt), 1)  # not all by as much: a program may take the difference of two
+    arrays = [tf.constant(a + np.float32(moved * i)) for i, a in given]
     turns = tf.constant(maker.number % 5)
 
     def program(turns: Any, *inputs: Any) -> list[Any]:
