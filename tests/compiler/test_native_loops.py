@@ -530,3 +530,19 @@ def test_large_memory_is_left_for_the_next_call(made):
     with ThreadPoolExecutor(3) as pool:
         for i, found in enumerate(pool.map(lambda i: f(tf.constant(x), (40, 80)[i % 2]).numpy(), range(12))):
             np.testing.assert_array_equal(found, wanted[i % 2])
+
+
+def test_sums_of_many_elements_stay_exact_beside_a_loop(made):
+    a, b = np.random.RandomState(3).randn(2, 1 << 16).astype("f")
+    wanted = np.tanh((a - b).astype("d") ** 2)
+
+    @tf.function(autograph=False)
+    def f(a, b):
+        d = tf.math.squared_difference(a, b)
+        looped = tf.while_loop(lambda i, z: i < 2, lambda i, z: (i + 1, tf.sin(z) * 0.5 + d), [0, d])[1]
+        t = tf.tanh(d)
+        return tf.reduce_sum(t), tf.reduce_max(t), looped
+
+    total, most, _ = f(tf.constant(a), tf.constant(b))
+    assert made and abs(float(total) - wanted.sum()) < 1e-6 * wanted.sum()
+    assert abs(float(most) - wanted.max()) < 1e-6

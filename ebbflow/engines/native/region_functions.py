@@ -7,13 +7,16 @@ import math
 from ebbflow.engines.native import threads
 from ebbflow.engines.native.lowering import Lowering
 from ebbflow.engines.native.lowerings.parallel_loops import shared
-from ebbflow.engines.native.nest_steps import Fold
+from ebbflow.engines.native.nest_steps import Fold, fold, start
 from ebbflow.engines.native.schedule import LARGE, Nest, gatherers, grouped, merged, place_all, unravelled
-from ebbflow.engines.native.text import WIDTH, Body
+from ebbflow.engines.native.text import TYPES, WIDTH, Body
 from ebbflow.engines.native.values import Buffer, Memory
 
 UNIT = 64
 """Elements that are not parted when a stretch is."""
+
+BLOCK = 4096
+"""Elements that are folded one behind the other."""
 
 
 class Parts:
@@ -62,6 +65,8 @@ class Parts:
             self._begin_gathering(body, inside, step)
         if nest.is_flat:
             nest.steps[0].stretch(inside, "%begin", "%end")
+        elif folds and math.prod(dims[nest.axes :]) == 1:
+            _by_element(inside, nest, folds)
         else:
             with inside.loop("%end", start="%begin") as loop:
                 at = unravelled(inside, loop.index, dims[: nest.axes])
@@ -104,3 +109,30 @@ class Parts:
         self.needs |= body.needs
         pointers = [line.replace("%me", me) if me is not None else line for line in self._scratch.pointers()]
         self.texts += [*body.functions, body.function(head, taken, pointers)]
+
+
+def _by_element(body: Body, nest: Nest, folds: list[Fold]) -> None:
+    """Write a nest whose rows are single elements: folds add up in a register, some hundred elements at a time.
+
+    Sums of many stay exact longer than one behind the other, whatever LLVM makes of it.
+    """
+    dims = nest.steps[0].dims
+    with body.loop("%end", step=BLOCK, start="%begin") as block:
+        behind = body(f"add nuw nsw i64 {block.index}, {BLOCK}")
+        last = body(f"call i64 @llvm.smin.i64(i64 {behind}, i64 %end)")
+        first = [(TYPES[s.held.kind], start(s.how, s.held.kind)) for s in folds]
+        with body.loop(last, start=block.index, carried=first) as loop:
+            at = unravelled(body, loop.index, dims[: nest.axes])
+            found = {}
+            for step in nest.steps:
+                if step in folds:
+                    element = step.held.load(body, [*at, *[0] * (len(step.dims) - len(at))])
+                    total = loop.carried[folds.index(step)]
+                    found[step] = fold(body, step.how, step.held.kind, total, element)
+                else:
+                    step.row(body, at)
+            loop.next = [found[s] for s in folds]
+        for step, total in zip(folds, loop.carried, strict=True):
+            place, out = [0] * len(step.dims), step.part
+            assert out is not None
+            out.store(body, place, fold(body, step.how, step.held.kind, out.load(body, place), total))
