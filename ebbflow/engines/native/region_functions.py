@@ -65,7 +65,7 @@ class Parts:
             self._begin_gathering(body, inside, step)
         if nest.is_flat:
             nest.steps[0].stretch(inside, "%begin", "%end")
-        elif folds and math.prod(dims[nest.axes :]) == 1:
+        elif folds and all(math.prod(s.dims[nest.axes :]) == 1 for s in folds):
             _by_element(inside, nest, folds)
         else:
             with inside.loop("%end", start="%begin") as loop:
@@ -112,7 +112,7 @@ class Parts:
 
 
 def _by_element(body: Body, nest: Nest, folds: list[Fold]) -> None:
-    """Write a nest whose rows are single elements: folds add up in a register, some hundred elements at a time.
+    """Write a nest whose folds take one element of each row: they add up in a register, some thousand at a time.
 
     Sums of many stay exact longer than one behind the other, whatever LLVM makes of it.
     """
