@@ -69,10 +69,28 @@ FUNCTIONS: dict[str, Call] = {
 """Functions of NumPy -> how they were called."""
 
 
+LISTS = ("meshgrid", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d")
+"""Functions of NumPy that gave lists of arrays, and give tuples."""
+
+
 def teach_functions(keeper: Keeper, numpy: ModuleType) -> None:
-    """Have NumPy's functions take from the program what they took then."""
+    """Have NumPy's functions take from the program what they took then, and give it what they gave."""
     for name, then in FUNCTIONS.items():
         setattr(numpy, name, _forgiving(keeper, name, getattr(numpy, name), then))
+    for name in LISTS:
+        setattr(numpy, name, _listing(keeper, name, getattr(numpy, name)))
+
+
+def _listing(keeper: Keeper, name: str, now: Call) -> Call:
+    @functools.wraps(now)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        found = now(*args, **kwargs)
+        if type(found) is not tuple or not keeper.program.asks(sys._getframe(1)):
+            return found
+        keeper.lent[f"numpy.{name} as it was"] = None
+        return list(found)
+
+    return call
 
 
 def _forgiving(keeper: Keeper, name: str, now: Call, then: Call) -> Call:

@@ -19,7 +19,7 @@ class Keeper:
 
 @pytest.fixture
 def keeper(monkeypatch):
-    for name in old_manners.FUNCTIONS:
+    for name in (*old_manners.FUNCTIONS, *old_manners.LISTS):
         monkeypatch.setattr(np, name, getattr(np, name))
     keeper = Keeper()
     old_manners.teach_functions(keeper, np)
@@ -48,6 +48,9 @@ def ask(expression, file):
         ("np.uint8([97]).tostring()", b"a"),
         ("np.uint8(97).tostring()", b"a"),
         ("np.array([3, 5]).ptp()", 2),
+        ("[a.tolist() for a in np.meshgrid([1, 2], [3]) + []]", [[[1, 2]], [[3, 3]]]),
+        ("[a.tolist() for a in np.broadcast_arrays([1, 2], 3) + []]", [[1, 2], [3, 3]]),
+        ("[a.tolist() for a in np.atleast_2d(1, 2) + []]", [[[1]], [[2]]]),
         ("np.array([1], '<i2').newbyteorder().tolist()", [256]),
     ],
 )

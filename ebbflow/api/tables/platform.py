@@ -143,3 +143,13 @@ test.compute_gradient
 [testing.modes]
 assert_equal_graph_def_v2 as test.assert_equal_graph_def
 """
+
+INSIDE = """
+[tf1.debug_sessions]
+python.debug.: DumpingDebugHook DumpingDebugWrapperSession LocalCLIDebugHook LocalCLIDebugWrapperSession
+python.debug.: TensorBoardDebugHook TensorBoardDebugWrapperSession has_inf_or_nan
+python.debug.lib.debug_data.has_inf_or_nan
+python.debug.wrappers.hooks.: DumpingDebugHook LocalCLIDebugHook TensorBoardDebugHook
+python.debug.wrappers.local_cli_wrapper.LocalCLIDebugWrapperSession
+python.debug.wrappers.dumping_wrapper.DumpingDebugWrapperSession
+"""
