@@ -192,13 +192,14 @@ def loop_function(
 
     Numbers that no turn changes are known inside.
     """
-    body = attrs["body"]
+    body = attrs["body"].with_first(len(given), len(given))  # its gradient may give it more while this runs
+    function = body if name == "body" else attrs[name].with_first(len(given), 1)
     like = [Value(None, i, v.dtype, v.dims) for i, v in enumerate(given)]
     for value, outer, before, after in zip(like, given, body.inputs, body.outputs, strict=True):
         value.held, value.known = outer.held, outer.known if before is after else None
     for value, (dims, held) in zip(like, entering or (), strict=False):
         value.dims, value.held = dims, held
-    return function_like(attrs[name], like)
+    return function_like(function, like)
 
 
 def function_like(function: Any, given: Sequence[Value]) -> Flow:

@@ -310,12 +310,12 @@ def needed_nodes(fetches: Sequence[Any], fed: set[int]) -> list[Operation]:
 
 
 def _waiting_last(nodes: list[Operation], fed: set[int]) -> list[Operation]:
-    """Return nodes with those that may wait behind the effects that do not follow from them.
+    """Return nodes with those that may wait behind others, where one of these may end the run.
 
-    Such an effect may be an error that ends the run: a counter at its limit, while a queue will never have more.
+    A counter may be at its limit, while a queue will never have more.
     """
     behind = behind_waiting(nodes, fed)
-    if not behind or not any(acts(node) for node in nodes if node._id not in behind):
+    if not behind or not any(may_end(node) for node in nodes if node._id not in behind):
         return nodes
     return [node for node in nodes if node._id not in behind] + [node for node in nodes if node._id in behind]
 
@@ -329,10 +329,9 @@ def behind_waiting(nodes: list[Operation], fed: set[int]) -> set[int]:
     return behind
 
 
-def acts(node: Operation) -> bool:
-    """Return whether a node changes state."""
-    op = node._op
-    return op.keeps_state and not (op.facts.variable or op.facts.reads or op.facts.brings or op.facts.random)
+def may_end(node: Operation) -> bool:
+    """Return whether a node may end a run, other than by having nothing more to bring."""
+    return node._op.facts.ends and not node._op.facts.brings
 
 
 def _before(node: Operation, fed: set[int]) -> list[Operation]:

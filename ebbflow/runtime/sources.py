@@ -14,7 +14,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.shape import is_static
 from ebbflow.graph.symbolic import Operation
 from ebbflow.runtime.compiled import Runner
-from ebbflow.runtime.executor import acts, behind_waiting
+from ebbflow.runtime.executor import behind_waiting, may_end
 
 
 class Sourced:
@@ -88,10 +88,9 @@ def sourced(whole: Runner) -> Runner | Sourced:
 
 
 def _must_wait(nodes: list[Operation], fed: set[int]) -> bool:
-    """Return whether what brings values may wait while another has an effect, maybe an error: that one goes first."""
+    """Return whether what brings values may wait while another may end the run: that one goes first."""
     behind = behind_waiting(nodes, fed)
-    handles = {node._inputs[0].op for node in nodes if node._op.facts.waits and node._inputs}
-    return bool(behind) and any(acts(n) for n in nodes if n._id not in behind and n not in handles)
+    return bool(behind) and any(may_end(n) for n in nodes if n._id not in behind)
 
 
 def _comes_first(node: Operation, fed: set[int], users: dict[int, int]) -> bool:

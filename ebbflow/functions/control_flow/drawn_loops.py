@@ -17,7 +17,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.op import Op
 from ebbflow.core.shape import Dims
 from ebbflow.functions.control_flow.loop_edits import copy_node
-from ebbflow.functions.control_flow.value_loops import copied
+from ebbflow.functions.control_flow.value_loops import as_it_was, copied
 from ebbflow.functions.control_flow.while_op import StatelessWhile, While
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.ops.declare import raw
@@ -28,6 +28,7 @@ def with_draws(attrs: dict[str, Any], drawn: Sequence[tuple[Any, Dims]]) -> tupl
 
     `drawn` has the nodes of the body and the shapes of what they draw in all turns.
     """
+    attrs = as_it_was(attrs)
     more = [(dtypes.int32, ()), *[(node._outputs[0]._dtype, dims) for node, dims in drawn]]
     nodes = [node for node, _ in drawn]
     functions = {"cond": _given(attrs["cond"], more, nodes), "body": _given(attrs["body"], more, nodes, hands_on=True)}

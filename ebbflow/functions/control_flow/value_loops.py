@@ -29,11 +29,19 @@ Facts = dict[int, tuple[Any, Dims]]
 
 def with_values(attrs: dict[str, Any]) -> tuple[list[tuple[int, Any]], Any, dict[str, Any]] | None:
     """Return the loop that takes values, as `Op.with_values` does; None where it does more than read variables."""
+    attrs = as_it_was(attrs)
     facts = _read_by_loop(attrs)
     if not facts:
         return None
     taken = [(i, facts[i][0] if i in facts else None) for i in range(len(attrs["T"]))]
     return taken, StatelessWhile, _loop_of_values(attrs, facts)
+
+
+def as_it_was(attrs: dict[str, Any]) -> dict[str, Any]:
+    """Return a loop's attrs with functions of as many variables as these say: its gradient may give it more."""
+    count = len(attrs["T"])
+    test, body = attrs["cond"].with_first(count, 1), attrs["body"].with_first(count, count)
+    return {**attrs, "cond": test, "body": body}
 
 
 def _read_by_loop(attrs: dict[str, Any]) -> Facts | None:
