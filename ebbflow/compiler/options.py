@@ -23,7 +23,7 @@ PASSES_OF = {
     "native_code": ("native", "winograd"),
     "clustering": ("cluster",),
 }
-FOR_THE_HOST = ("layout", "native", "siblings", "entropy", "fuse", "winograd", "parallel")
+FOR_THE_HOST = ("draws", "layout", "native", "siblings", "entropy", "fuse", "winograd", "parallel")
 """Passes that make what only the host's engines can run: not for what XLA is to take whole."""
 
 ROUNDING = ("simplify", "columns", "broadcasts", "cluster", *FOR_THE_HOST)

@@ -7,6 +7,7 @@ that enter, and where other ones leave, once more for what both have in common.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -53,7 +54,9 @@ def note_loop(node: Node, build: Build) -> None:
     else:
         return
     for value, (dims, held) in zip(node.outputs, entering, strict=True):
-        value.dims, value.held = merge_dims(value.dims, dims), held
+        value.held = held
+        with contextlib.suppress(ValueError):  # the graph says otherwise: running it will tell
+            value.dims = merge_dims(value.dims, dims)
 
 
 def _settled(held: Held) -> bool:
