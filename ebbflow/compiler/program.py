@@ -25,6 +25,7 @@ from ebbflow.core import memory
 from ebbflow.core.op import COMPLAINTS
 
 _numbers = itertools.count(1)
+_gone: list[str] = []  # files of Programs that are gone, whose text is dropped with the next that comes
 
 
 def _put(function: Any, name: str, thing: Any) -> None:
@@ -49,8 +50,10 @@ class Program:
         # What changes state cannot be run again when a warning that was made an error stops it half way.
         self._quiet = self._source.changes and self._source.complains
         self._idle: list[Callable[..., Any]] = []
+        while _gone:  # not when they go: whoever walks over the cache may collect garbage on the way
+            linecache.cache.pop(_gone.pop(), None)
         linecache.cache[self.file] = (len(self._source.text), None, self._source.text.splitlines(True), self.file)
-        weakref.finalize(self, linecache.cache.pop, self.file, None)
+        weakref.finalize(self, _gone.append, self.file)
 
     @property
     def source(self) -> str:

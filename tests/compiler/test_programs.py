@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import threading
 import warnings
 
@@ -10,7 +11,9 @@ import pytest
 
 import ebbflow as tf2
 from ebbflow.compiler import options
+from ebbflow.compiler.flow import Flow
 from ebbflow.compiler.passes import PASSES
+from ebbflow.compiler.program import Program
 from ebbflow.platform import config
 from tests.compiler.programs import graph_of
 
@@ -313,3 +316,16 @@ def test_results_that_nobody_takes_do_not_lie_on_those_that_somebody_does(sessio
     value = np.random.RandomState(0).randn(8, 16, 16, 8).astype("f")
     plain = tf.Session(config=INTERPRETED, graph=session.graph).run(gradient, {x: value})
     np.testing.assert_allclose(session.run(gradient, {x: value}), plain, rtol=1e-4, atol=1e-4)
+
+
+def test_the_text_of_a_program_that_is_gone_goes_with_the_next_one():
+    def program():
+        return Program(Flow([], [], []), lambda node: None)
+
+    one = program()
+    file = one.file
+    assert file in linecache.cache
+    del one
+    assert file in linecache.cache  # whoever walks over the cache finds what was there when it began
+    other = program()
+    assert file not in linecache.cache and other.file in linecache.cache
