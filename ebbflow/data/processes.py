@@ -20,6 +20,7 @@ import traceback
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
+from multiprocessing import util
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -77,6 +78,27 @@ class Processes:
         self.close()
 
 
+class _Exit:
+    """Whether the program is ending, and the process that looks for it."""
+
+    begun = False
+    looks: Any = None
+
+    @classmethod
+    def begin(cls) -> None:
+        """Begin no further process: Python waits for those that there are once it has told them to end."""
+        with _Worker._starting:
+            cls.begun = True
+
+
+def _must_go_on() -> None:
+    """Refuse to begin a process when the program ends; see to it that this is known."""
+    if _Exit.begun:
+        raise errors.CancelledError(None, None, "the program is ending: `map` begins no further process")
+    if _Exit.looks is None or not _Exit.looks.still_active():
+        _Exit.looks = util.Finalize(None, _Exit.begin, exitpriority=100)  # before Python ends and joins processes
+
+
 class _Raised(Exception):  # noqa: N818  (it carries one)
     """What the function raised in its process."""
 
@@ -94,6 +116,7 @@ class _Worker:
         context = multiprocessing.get_context("fork")
         with self._starting, warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of forks where there are threads
+            _must_go_on()
             self._end, theirs = context.Pipe()
             _ours.add(self._end)
             given = (call, theirs, self._there, self._back, os.getpid())

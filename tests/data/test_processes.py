@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.data import processes
 from ebbflow.data.processes import available
 
 pytestmark = pytest.mark.skipif(not available(), reason="no fork here")
@@ -142,3 +143,17 @@ def test_no_process_outlives_the_program(end):
     while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+
+
+def test_no_process_is_begun_while_the_program_ends(monkeypatch):
+    """Python waits for all that there are: one that took a killed one's place was waited for for ever."""
+    iterator = iter(Dataset.range(6).apply(in_python(dies_at_three)))
+    assert [int(next(iterator)) for _ in range(3)] == [0, 1, 2]
+    assert processes._Exit.looks.still_active()
+    monkeypatch.setattr(processes._Exit, "begun", False)
+    processes._Exit.begin()
+    with pytest.raises((tf.errors.CancelledError, tf.errors.AbortedError)):
+        for _ in range(3):
+            next(iterator)
+    with pytest.raises(tf.errors.CancelledError, match="the program is ending"):
+        processes._Worker(lambda element: element)
