@@ -79,7 +79,7 @@ class Processes:
 
 
 class _Exit:
-    """Whether the program is ending, and the process that looks for it."""
+    """Whether the program is ending, and what Python calls when it does."""
 
     begun = False
     looks: Any = None

@@ -314,22 +314,20 @@ def _waiting_last(nodes: list[Operation], fed: set[int]) -> list[Operation]:
 
     A counter may be at its limit, while a queue will never have more.
     """
-    behind = behind_waiting(nodes, fed)
-    if not behind or not any(may_end(node) for node in nodes if node._id not in behind):
-        return nodes
-    return [node for node in nodes if node._id not in behind] + [node for node in nodes if node._id in behind]
+    behind = to_run_last(nodes, fed)
+    return sorted(nodes, key=lambda node: node._id in behind) if behind else nodes
 
 
-def behind_waiting(nodes: list[Operation], fed: set[int]) -> set[int]:
-    """Return the ids of the nodes that may wait, and of those that follow from them."""
+def to_run_last(nodes: list[Operation], fed: set[int]) -> set[int]:
+    """Return the ids of the nodes that may wait, and of those that follow from them, where another may end the run."""
     behind: set[int] = set()
     for node in nodes:
         if node._op.facts.waits or (behind and any(before._id in behind for before in _before(node, fed))):
             behind.add(node._id)
-    return behind
+    return behind if behind and any(_may_end(node) for node in nodes if node._id not in behind) else set()
 
 
-def may_end(node: Operation) -> bool:
+def _may_end(node: Operation) -> bool:
     """Return whether a node may end a run, other than by having nothing more to bring."""
     return node._op.facts.ends and not node._op.facts.brings
 

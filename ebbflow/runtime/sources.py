@@ -14,7 +14,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.shape import is_static
 from ebbflow.graph.symbolic import Operation
 from ebbflow.runtime.compiled import Runner
-from ebbflow.runtime.executor import behind_waiting, may_end
+from ebbflow.runtime.executor import to_run_last
 
 
 class Sourced:
@@ -74,7 +74,7 @@ def sourced(whole: Runner) -> Runner | Sourced:
     nodes = [bound.node for bound in whole.executor.bound]
     bringing = [node for node in nodes if node._op.facts.brings]
     fed = {id(t) for t in whole.feeds}
-    if not bringing or _must_wait(nodes, fed):
+    if not bringing or to_run_last(nodes, fed):  # what brings values is not the first, then
         return whole
     users: dict[int, int] = {}
     for node in nodes:
@@ -85,12 +85,6 @@ def sourced(whole: Runner) -> Runner | Sourced:
     handles = {t.op for node in sources for t in node._inputs}
     computes = any(node not in handles and node not in sources for node in nodes)
     return Sourced(whole, sources) if open_shape and computes and len(sources) == len(bringing) else whole
-
-
-def _must_wait(nodes: list[Operation], fed: set[int]) -> bool:
-    """Return whether what brings values may wait while another may end the run: that one goes first."""
-    behind = behind_waiting(nodes, fed)
-    return bool(behind) and any(may_end(n) for n in nodes if n._id not in behind)
 
 
 def _comes_first(node: Operation, fed: set[int], users: dict[int, int]) -> bool:
