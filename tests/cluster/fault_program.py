@@ -53,21 +53,34 @@ def die_between_two_servers() -> None:
     start, told = peers.RemotePeer.start, []
 
     def start_or_die(self, step, graph, fed, trace, done):
-        if threading.current_thread().name.startswith("QueueRunner") and half_done():
-            told.append(self)
-            if len(told) == 2:
-                time.sleep(4.0)  # all gradients come, and the first server takes the step
-                os.kill(os.getpid(), signal.SIGKILL)
+        if threading.current_thread().name.startswith("QueueRunner"):
+            if told == [step.number] and half_done():  # the other server was told to take this very step
+                threading.Thread(target=die_when_it_is_taken).start()
+                threading.Event().wait()
+            told[:] = [step.number]
         start(self, step, graph, fed, trace, done)
 
     peers.RemotePeer.start = start_or_die
 
 
+def die_when_it_is_taken() -> None:
+    done = [notes.read[1] for notes in optimizer._notes]
+    wait_until(lambda looking: len(set(looking.run(done))) > 1)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def die_after_giving() -> None:
     while not half_done():
         time.sleep(0.005)
-    time.sleep(1.0)  # the first worker waits, so this one has given and waits too
+    counts = [count for notes in optimizer._notes for count in notes.counts]
+    wait_until(lambda looking: min(looking.run(counts)) == 1)  # the first worker gives nothing meanwhile
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def wait_until(seen) -> None:
+    with tf.Session(server.target, graph=step.graph) as looking:
+        while not seen(looking):
+            time.sleep(0.05)
 
 
 def write_nothing_for_a_while() -> None:
@@ -82,9 +95,13 @@ def write_nothing_for_a_while() -> None:
 
 
 def wait_for_the_other() -> None:
-    while not os.path.exists(f"{folder}/again"):
-        time.sleep(0.01)
-    time.sleep(1.0)
+    with tf.Session(server.target, graph=step.graph) as looking:
+        now = looking.run(step)
+        while not os.path.exists(f"{folder}/again"):
+            time.sleep(0.01)
+        time.sleep(1.0)
+        while without == "one_each" and looking.run(step) == now:  # it is taken with two gradients of the other
+            time.sleep(0.05)
 
 
 if without == "one_each":
@@ -124,7 +141,7 @@ def built():
     train = optimizer.minimize(loss, step)
     if kind != "async":
         hooks.append(optimizer.make_session_run_hook(index == 0))
-    return step, train, hooks
+    return step, train, hooks, optimizer
 
 
 def note(step: int) -> None:
@@ -135,7 +152,7 @@ def note(step: int) -> None:
 
 
 with tf.device(tf.train.replica_device_setter(cluster=cluster, worker_device=f"/job:worker/task:{index}")):
-    step, train, hooks = built()
+    step, train, hooks, optimizer = built()
 scaffold = tf.train.Scaffold(saver=tf.train.Saver(sharded=True, max_to_keep=3))
 alone = tf.ConfigProto(device_filters=["/job:ps", f"/job:worker/task:{index}"])
 with tf.train.MonitoredTrainingSession(
@@ -144,6 +161,7 @@ with tf.train.MonitoredTrainingSession(
 ) as session:  # fmt: skip
     if not first:
         open(f"{folder}/again", "a").close()
+    session.run(step)  # one that is started again after the last step stops here: the others may be gone
     while not session.should_stop():
         now, _ = session.run([step, train])
         note(int(now))
