@@ -18,7 +18,7 @@ PASSES_OF = {
     "arithmetic_optimization": ("simplify", "columns", "broadcasts", "common", "siblings"),
     "remapping": ("fuse", "entropy"),
     "layout_optimizer": ("layout",),
-    "loop_optimization": ("narrow", "draws", "reads"),
+    "loop_optimization": ("narrow", "draws", "reads", "invariants"),
     "auto_parallel": ("parallel",),
     "native_code": ("native", "winograd"),
     "clustering": ("cluster",),

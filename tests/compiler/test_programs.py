@@ -54,7 +54,7 @@ SWITCHES = {
     "arithmetic_optimization": (False, {"simplify", "columns", "broadcasts", "common", "siblings"}),
     "remapping": (False, {"fuse", "entropy"}),
     "layout_optimizer": (False, {"layout"}),
-    "loop_optimization": (False, {"narrow", "draws", "reads"}),
+    "loop_optimization": (False, {"narrow", "draws", "reads", "invariants"}),
     "auto_parallel": (False, {"parallel"}),
     "native_code": (False, {"native", "winograd"}),
     "clustering": (False, {"cluster"}),

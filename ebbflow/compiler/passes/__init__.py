@@ -18,6 +18,7 @@ from ebbflow.compiler.passes.cross_entropy import scale_entropies
 from ebbflow.compiler.passes.draws import draw_before_loops
 from ebbflow.compiler.passes.fold import fold_constants
 from ebbflow.compiler.passes.fuse import fuse
+from ebbflow.compiler.passes.invariants import take_invariants
 from ebbflow.compiler.passes.layout import keep_channels_last
 from ebbflow.compiler.passes.narrow import narrow_bodies
 from ebbflow.compiler.passes.native import make_native
@@ -35,6 +36,7 @@ PASSES: dict[str, Callable[[Flow], Flow]] = {
     "narrow": narrow_bodies,
     "draws": draw_before_loops,
     "reads": read_before_loops,
+    "invariants": take_invariants,
     "fold": fold_constants,
     "simplify": simplify,
     "columns": take_columns,

@@ -46,6 +46,9 @@ CASES: dict[str, list[tuple[str, str]]] = {
             "a, same = _PureTurns(x, w); return a",
         ),
     ],
+    "invariants": [  # see test_invariants
+        ("s: int32[0] = []; n: int32[()] = -1; a = EmptyTensorList(s, n, element_dtype=float32); return a", "="),
+    ],
     "fold": [
         (
             "x: float32[()]; a: float32[()] = 2.0; b: float32[()] = 3.0; c = Add(a, b); y = Mul(x, c); return y",
