@@ -143,21 +143,13 @@ def batch_gather_nd(params: TensorLike, indices: TensorLike, batch_dims: Any, na
 
 
 def tensor_equals(self: Any, other: Any) -> Any:
-    """Return what `==` gives where tensors are compared by their values."""
-    if other is None:
-        return False
-    if not context.switches.tensor_equality:
-        return self is other
-    return raw.Equal(self, other, incompatible_shape_error=False)
+    """Return what `==` gives: where tensors are compared by their values their comparison, else whether it is one."""
+    return self == other
 
 
 def tensor_not_equals(self: Any, other: Any) -> Any:
-    """Return what `!=` gives where tensors are compared by their values."""
-    if other is None:
-        return True
-    if not context.switches.tensor_equality:
-        return self is not other
-    return raw.NotEqual(self, other, incompatible_shape_error=False)
+    """Return what `!=` gives: where tensors are compared by their values their comparison, else whether it is two."""
+    return self != other
 
 
 def anonymous_name() -> str:

@@ -8,7 +8,6 @@ Const in the graph being built. Classes of higher rooms (variables, slices, ragg
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -207,7 +206,8 @@ def holds_tensors(value: Iterable[Any]) -> bool:
 def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) -> tuple[np.ndarray, DType]:
     """Return a new array with `value`'s elements, and its DType.
 
-    `dtype` must be met; `hint` is met where nothing is lost by it and forgotten elsewhere.
+    `dtype` must be met; `hint` is met where the kind of number allows it and forgotten elsewhere. As in TensorFlow an
+    integer that is too large keeps its low bits.
     """
     if dtype is None and hint is not None:
         try:
@@ -278,18 +278,24 @@ def _scalar(value: Any, kind: type, dtype: DType | None) -> tuple[np.ndarray, DT
     try:
         return np.array(value, dtype.np), dtype
     except OverflowError as error:
+        if dtype is not dtypes.uint64 and -(2**63) <= value < 2**63:
+            return np.array(value, np.int64).astype(dtype.np), dtype
         raise _refuse(value, dtype) from error
 
 
 def _fits(kind: type, dtype: DType) -> bool:
     """Return whether a Python number of this kind may become `dtype`."""
     if kind is bool:
-        return dtype is dtypes.bool or (dtype in _FROM_BOOL and not context.switches.tf1)
+        return dtype is dtypes.bool or dtype in _FROM_BOOL or (dtype.is_numeric and _in_graph())
     if kind is int:
         return dtype.is_integer or dtype.is_floating or dtype.is_complex or dtype.is_quantized
     if kind is float:
         return dtype.is_floating or dtype.is_complex
     return dtype.is_complex
+
+
+def _in_graph() -> bool:
+    return bool(context.graph_scopes) and context.current_graph() is not None
 
 
 def _from_numpy(value: Any, dtype: DType | None, found: DType | None = None) -> tuple[np.ndarray, DType]:
@@ -301,16 +307,7 @@ def _from_numpy(value: Any, dtype: DType | None, found: DType | None = None) -> 
         return copied(array, found.np), found
     if not _may_cast(found, dtype):
         raise _refuse(value, dtype)
-    if dtype.is_integer and found.is_integer and array.size:
-        low, high = _range(dtype)
-        if array.min() < low or array.max() > high:
-            raise _refuse(value, dtype)
     return copied(array, dtype.np), dtype
-
-
-@functools.cache
-def _range(dtype: DType) -> tuple[int, int]:
-    return dtype.min, dtype.max
 
 
 def _may_cast(source: DType, target: DType) -> bool:
@@ -381,7 +378,7 @@ def _from_sequence(value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
         raise errors.ConversionError(
             "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
         )
-    if bool in kinds and len(kinds) > 1 and kinds <= set(_FIRST_CHOICE) and (dtype is None or not _fits(bool, dtype)):
+    if len(kinds) > 1 and (dtype is None or not _fits(bool, dtype)) and _led_by_less(value, kinds):
         raise errors.ConversionError(f"Can't convert Python sequence with mixed types to Tensor: {_shown(value)}")
     if Dimension in kinds or TensorShape in kinds:
         value = _plain_sizes(value)
@@ -402,13 +399,32 @@ def _from_sequence(value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
     return _from_numpy(array, dtype)
 
 
+def _led_by_less(value: Any, kinds: set[type]) -> bool:
+    """Return whether the first number of a sequence cannot stand for the others, as an eager tensor's must.
+
+    A flag stands for flags alone, an integer for flags, integers and floats. Graphs ask NumPy instead: it takes all.
+    """
+    if not kinds & {bool, complex} or not kinds <= set(_FIRST_CHOICE) or _in_graph():
+        return False
+    while isinstance(value, (list, tuple)):
+        value = next((item for item in value if not isinstance(item, (list, tuple)) or item), 0)
+    return isinstance(value, bool) or (isinstance(value, int) and complex in kinds)
+
+
 def _as_if_python_numbers(array: np.ndarray) -> np.ndarray:
     """Return what a list of NumPy's numbers gives: int32 if that holds integers, and in graphs float32 for floats."""
     if array.dtype == np.int64 and array.size and array.min() >= _INT32_MIN and array.max() <= _INT32_MAX:
         return array.astype(np.int32)
-    if array.dtype == np.float64 and context.graph_scopes and context.current_graph() is not None:
+    if array.dtype == np.float64 and _in_graph():
         return array.astype(np.float32)
     return array
+
+
+def _beyond(integers: np.ndarray, dtype: DType) -> bool:
+    """Return whether even the low bits of Python's integers are not TensorFlow's to take."""
+    if dtype is dtypes.uint64:
+        return bool(integers.dtype.kind == "i" and integers.min(initial=0) < 0)
+    return integers.dtype.kind == "u"
 
 
 def _python_numbers(array: np.ndarray, value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
@@ -419,10 +435,8 @@ def _python_numbers(array: np.ndarray, value: Any, dtype: DType | None) -> tuple
             dtype = dtypes.uint64 if array.dtype.kind == "u" else dtypes.int64
     elif not _fits(kind, dtype):
         raise _refuse(value, dtype)
-    if kind is int and dtype.is_integer and array.size:
-        low, high = _range(dtype)
-        if array.min() < low or array.max() > high:
-            raise _refuse(value, dtype)
+    if kind is int and dtype.is_integer and _beyond(array, dtype):
+        raise _refuse(value, dtype)
     return array.astype(dtype.np, copy=False), dtype
 
 
@@ -483,18 +497,3 @@ def _array_of(value: Any, dtype: Any) -> tuple[Any, DType]:
 
 
 provide_conversion(_array_of)
-
-
-def flags_as_numbers(value: Any, dtype: DType | None) -> Any:
-    """Return a value with True and False as 1 and 0 where numbers are wanted: graphs take them so."""
-    if dtype is None or not (dtype.is_floating or dtype.is_integer or dtype.is_complex):
-        return value
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, (list, tuple)) and value:
-        return [flags_as_numbers(item, dtype) for item in value] if _has_flags(value) else value
-    return value
-
-
-def _has_flags(value: Any) -> bool:
-    return any(map(_has_flags, value)) if isinstance(value, (list, tuple)) else isinstance(value, bool)

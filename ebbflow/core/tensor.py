@@ -242,7 +242,7 @@ def _bare(attribute: str) -> AttributeError:
 class Reference:
     """A hashable reference to a tensor or variable; two are equal when they refer to the same object."""
 
-    __slots__ = ("_target",)
+    __slots__ = ("__weakref__", "_target")
 
     def __init__(self, target: Any):
         self._target = target
@@ -427,10 +427,14 @@ class EagerTensor(Tensor):
         return bool(array)
 
     def __int__(self) -> int:
-        return int(self._one_element("int"))
+        return int(self._real_element("int"))
 
     def __float__(self) -> float:
-        return float(self._one_element("float"))
+        return float(self._real_element("float"))
+
+    def _real_element(self, kind: str) -> Any:
+        found = self._one_element(kind)
+        return found.real if found.dtype.kind == "c" else found
 
     def __complex__(self) -> complex:
         return complex(self._one_element("complex"))

@@ -19,7 +19,6 @@ from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import (
     check_fits_a_graph,
     convert,
-    flags_as_numbers,
     holds_tensors,
     register_tensor_conversion_function,
     to_array,
@@ -315,7 +314,7 @@ def _graph_constant(graph, value, dtype, shape, name, verify_shape, pads):
     elif dims is not None and not math.prod(dims):  # TensorFlow does not look at a value of which nothing is taken
         array, found = _array([], dtype)
     else:
-        array, found = _array(flags_as_numbers(value, dtype), dtype)
+        array, found = _array(value, dtype)
     if dims is not None:
         array = _graph_shaped(array, dims, found, verify_shape and array.size > 0, pads)
     return graph.constant(array, found, name or "Const")

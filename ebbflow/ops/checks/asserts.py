@@ -327,8 +327,8 @@ def assert_near_v1(
     >>> assert_near_v1([1.0], [1.0000001])
     """
     with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
-        x = convert(x, name="x")
-        y = convert(y, x.dtype.base_dtype, name="y")
+        x = operand(x, name="x")
+        x, y = _both_flat(x, operand(y, x.dtype.base_dtype, name="y"))
         real = x.dtype.base_dtype.real_dtype
         if not real.is_floating:
             raise ValueError(f"data type {real.name} not inexact: assert_near compares floats, use assert_equal")

@@ -459,7 +459,7 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Te
     >>> scalar_mul(2.0, [1.0, 2.0]).numpy().tolist()
     [2.0, 4.0]
     """
-    x = x if isinstance(x, (Tensor, IndexedSlices)) else convert(x)
+    x = x if isinstance(x, (Tensor, IndexedSlices)) else operand(x)
     scalar = convert(scalar, x.dtype.base_dtype, name="scalar")
     if scalar._dims is not None and scalar._dims != ():
         raise ValueError(f"The input scalar must be a 0-D value. Received shape {show(scalar._dims)}.")

@@ -123,7 +123,7 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
     """
     target = as_dtype(dtype).base_dtype
     with name_scope(name, "saturate_cast", [value]) as scope:
-        tensor = convert(value, name="value")
+        tensor = operand(value, name="value")
         if tensor.dtype.is_complex:
             if target.is_complex:
                 parts = [_clamped(part, target.real_dtype) for part in (raw.Real, raw.Imag)]

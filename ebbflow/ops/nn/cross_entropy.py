@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import is_compatible
@@ -384,8 +384,9 @@ def _logistic(labels: Any, logits: Any, name: Any, add: Any) -> Any:
     """max(x, 0) - x·z + log(1 + exp(-|x|)), which neither overflows nor loses digits."""
     _both("sigmoid_cross_entropy_with_logits", labels, logits)
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
-        logits = convert(logits, None, None, "logits")
-        labels = convert(labels, None, None, "labels")
+        logits, labels = operand(logits, name="logits"), operand(labels, name="labels")
+        if hasattr(logits, "with_flat_values") and hasattr(labels, "with_flat_values"):  # ragged: element by element
+            return logits.with_flat_values(_logistic(labels.flat_values, logits.flat_values, None, add))
         _same_shape("logits", logits, "labels", labels)
         zeros = zeros_like_v1(logits)
         positive = logits >= zeros

@@ -114,6 +114,8 @@ def _rate_of(keep_prob: Any, rate: Any) -> Any:
 def _dropped(x: Any, rate: Any, noise_shape: Any, draw: Any, name: Any, default: str) -> Any:
     with name_scope(name, default, [x]):
         _check_rate(rate)
+        if hasattr(x, "with_flat_values"):  # ragged: element by element
+            return x.with_flat_values(_dropped(x.flat_values, rate, noise_shape, draw, None, default))
         x = _floating(x)
         dtype = x.dtype
         if isinstance(rate, numbers.Real):

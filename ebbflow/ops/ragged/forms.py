@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import context, dtypes
+from ebbflow.core import dtypes, errors
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.dispatch import NOT_SUPPORTED, answer, borrowed
+from ebbflow.core.tensor import compares_by_value
 from ebbflow.core.typing import AnyTensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.operators import PUBLIC
@@ -228,12 +229,14 @@ def _getitem(x: Any, key: Any) -> Any:
 
 def _equal(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     def compared(x: RaggedTensor, y: Any) -> Any:
-        if not context.switches.tensor_equality:  # TensorFlow 1 asks whether it is the same object
+        if not compares_by_value(x.flat_values):  # TensorFlow 1 and plain graphs ask whether it is the same object
             return NotImplemented
         if isinstance(y, RaggedTensor) and not _can_meet(x.flat_values.shape, y.flat_values.shape):
             return function is operator.ne
         try:
             return elementwise(function, (x, y))
+        except errors.InvalidArgumentError:  # rows that do not match
+            return function is operator.ne
         except (TypeError, ValueError):  # something that no element can be equal to
             return NotImplemented
 
@@ -276,9 +279,17 @@ DynamicRaggedShape._op_form = staticmethod(form)  # type: ignore[attr-defined]
 
 def _form_of_values(op: Any, inputs: Any, attrs: Any) -> Any:
     """Return what an op gives for fetched ragged tensors: what it gives for ragged tensors of these values."""
-    as_tensor = lambda value: ragged_or_tensor(value) if isinstance(value, RaggedTensorValue) else value
-    return form(op, [as_tensor(value) for value in inputs], attrs)
+    return form(op, [_as_tensors(value) for value in inputs], attrs)
+
+
+def _as_tensors(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_as_tensors(item) for item in value]
+    return ragged_or_tensor(value) if isinstance(value, RaggedTensorValue) else value
 
 
 RaggedTensorValue._op_form = staticmethod(_form_of_values)  # type: ignore[attr-defined]
 RaggedTensorValue._as_operand = ragged_or_tensor  # type: ignore[attr-defined]
+RaggedTensorValue._matmul = staticmethod(matmul)  # type: ignore[attr-defined]
+for _name in ("with_values", "with_flat_values"):
+    setattr(RaggedTensorValue, _name, lambda rows, parts, _name=_name: getattr(ragged_or_tensor(rows), _name)(parts))

@@ -85,7 +85,7 @@ class RowPartition(CompositeTensor):
             raise ValueError("row_splits tensor may not be empty.")
         with name_scope(None, "RowPartitionFromRowSplits"):
             splits = must_have_rank(as_splits(row_splits, dtype, "row_splits"), 1)
-            if splits._dims is not None and splits._dims[0] == 0:
+            if validate and splits._dims is not None and splits._dims[0] == 0:
                 raise ValueError("row_splits tensor may not be empty.")
             if validate:
                 splits = checked("from_row_splits", splits, ("vector", splits), ("zero", splits[:1]), ("rise", splits))

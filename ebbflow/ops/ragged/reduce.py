@@ -31,31 +31,36 @@ def reduced(rows: RaggedTensor, op: Any, axis: Any, keepdims: Any) -> Any:
     if axis is None:
         flat = rows.flat_values
         return op(flat, np.arange(len(flat._dims), dtype=np.int32), keep_dims=bool(keepdims))
+    return over(rows, op, getattr(raw, f"UnsortedSegment{op.name}"), axis, keepdims)
+
+
+def over(rows: RaggedTensor, whole: Callable[..., Any], bring: Callable[..., Any], axis: Any, keepdims: Any) -> Any:
+    """Return what a reduction gives over some axes: `whole` is for dense ones, `bring` for segments of ragged ones."""
     rank = rows.shape.rank
     axes = sorted({int(a) + (rank if a < 0 else 0) for a in np.ravel(axis)}, reverse=True)
     if any(not 0 <= a < rank for a in axes):
         raise ValueError(f"axis {axis} is not one of a ragged tensor of rank {rank}")
     found: Any = rows
     for one in axes:
-        found = _over(found, op, one, bool(keepdims))
+        found = _over(found, whole, bring, one, bool(keepdims))
     return found
 
 
-def _over(value: Any, op: Any, axis: int, keepdims: bool) -> Any:
+def _over(value: Any, whole: Callable[..., Any], bring: Callable[..., Any], axis: int, keepdims: bool) -> Any:
     if not isinstance(value, RaggedTensor):
-        return op(value, np.array([axis], np.int32), keep_dims=keepdims)
+        return whole(value, np.array([axis], np.int32), keep_dims=keepdims)
     if axis > 1:
-        return value.with_values(_over(value.values, op, axis - 1, keepdims))
+        return value.with_values(_over(value.values, whole, bring, axis - 1, keepdims))
     numbers = value.value_rowids() if axis == 1 else value.offsets()
     count = value.nrows() if axis == 1 else value.bounding_shape()[1]
-    found = _by_segments(op.name, value.values, numbers, count)
+    found = _by_segments(bring, value.values, numbers, count)
     return expand_dims(found, axis) if keepdims else found
 
 
 def by_segments(name: str, data: Any, numbers: Any, count: Any) -> Any:
     """Return the data with the same number brought together; data and numbers may be ragged alike."""
     if not isinstance(numbers, RaggedTensor):
-        return _by_segments(name, data, convert(numbers), convert(count))
+        return _by_segments(getattr(raw, f"UnsortedSegment{name}"), data, convert(numbers), convert(count))
     if not isinstance(data, RaggedTensor):
         raise ValueError("segment_ids.shape must be a prefix of data.shape, but segment_ids is ragged and data is not.")
     what = "segment_ids.shape must be a prefix of data.shape"
@@ -65,15 +70,15 @@ def by_segments(name: str, data: Any, numbers: Any, count: Any) -> Any:
     return by_segments(name, data.values, flat.values, count)
 
 
-def _by_segments(name: str, data: Any, numbers: Any, count: Any) -> Any:
+def _by_segments(bring: Callable[..., Any], data: Any, numbers: Any, count: Any) -> Any:
     """Return the data with the same number brought together."""
     if not isinstance(data, RaggedTensor):
-        return getattr(raw, f"UnsortedSegment{name}")(data, numbers, raw.Cast(count, DstT=dtypes.int32))
+        return bring(data, numbers, raw.Cast(count, DstT=dtypes.int32))
     lengths = raw.UnsortedSegmentMax(data.row_lengths(), numbers, raw.Cast(count, DstT=dtypes.int32))
     lengths = raw.Maximum(lengths, np.array(0, lengths.dtype.np))  # of no rows at all
     made = RaggedTensor.from_row_lengths(numbers, lengths, validate=False)
     places = raw.GatherV2(made.row_starts(), raw.GatherV2(numbers, data.value_rowids(), 0), 0) + data.offsets()
-    return made.with_values(_by_segments(name, data.values, places, made.row_splits[-1]))
+    return made.with_values(_by_segments(bring, data.values, places, made.row_splits[-1]))
 
 
 def _quotient(rows: RaggedTensor, axis: Any, keepdims: Any) -> Any:

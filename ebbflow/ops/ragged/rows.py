@@ -299,6 +299,7 @@ def _beside(values: Sequence[RaggedTensor]) -> RaggedTensor:
 
 def stack(values: Sequence[Any], axis: Any = 0) -> Any:
     """Return what `tf.stack` gives where any of the values is ragged, or `tf.ragged.stack` for any."""
+    values = [ragged_or_tensor(v) for v in values]
     rank = max(1, *[v.shape.rank for v in values])
     axis = axis_in(axis, max(v.shape.rank for v in values) + 1)
     if not any(isinstance(v, RaggedTensor) for v in values):

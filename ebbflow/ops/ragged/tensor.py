@@ -476,12 +476,7 @@ class RaggedTensor(CompositeTensor):
 
     def to_sparse(self, name: str | None = None) -> Any:
         """Return all elements as a sparse tensor of the smallest shape they fit into."""
-        places, flat = raw.Cast(self.coordinates(), DstT=dtypes.int64), self.flat_values
-        if len(flat._dims) > 1:
-            inside = raw.Where(raw.Fill(raw.Shape(flat), True))
-            places = raw.ConcatV2([raw.GatherV2(places, inside[:, 0], 0), inside[:, 1:]], 1)
-            flat = raw.Reshape(flat, [-1])
-        return SparseTensor(places, flat, raw.Cast(self.bounding_shape(), DstT=dtypes.int64))
+        return SparseTensor(*raw.RaggedTensorToSparse(list(self.nested_row_splits), self.flat_values, name=name))
 
     def to_list(self) -> list[Any]:
         """Return the rows as Python lists."""

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes, errors
+from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor, SparseTensorValue
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import AnyTensor, Axis, TensorLike
+from ebbflow.ops.checks.asserts import assert_equal
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.shape_rules import agreed, equal_length, ranked
 from ebbflow.ops.sizes import invalid, room_for
@@ -97,9 +98,13 @@ def _(splits, values, size, weights):
 def rows_of_splits(splits: np.ndarray, count: int) -> np.ndarray:
     """Return the row of each value, given where rows begin and end."""
     if splits.ndim != 1 or not splits.size:
-        raise invalid(f"Splits must be a vector with at least one element, got shape {show(splits.shape)}")
-    if splits[0] != 0 or (np.diff(splits) < 0).any() or splits[-1] != count:
-        raise invalid(f"Splits must rise from 0 to the number of values, {count}; got {splits.tolist()[:20]}")
+        raise invalid(f"ragged splits may not be empty: they must be a vector, got shape {show(splits.shape)}")
+    if splits[0] != 0:
+        raise invalid(f"First value of ragged splits must be 0; got {int(splits[0])}")
+    if splits[-1] != count:
+        raise invalid(f"Final value of ragged splits must match the number of values, {count}; got {int(splits[-1])}")
+    if (np.diff(splits) < 0).any():
+        raise invalid(f"ragged splits must rise from 0 to the number of values, {count}; got {splits.tolist()[:20]}")
     return np.repeat(np.arange(len(splits) - 1), np.diff(splits))
 
 
@@ -148,7 +153,7 @@ def _sparse(
     if values.size and values.min() < 0:
         raise invalid("Input values must all be non-negative")
     seen = int(values.max()) if values.size else -1
-    width = most if most > 0 else max(seen + 1, least)
+    width = most if most >= 0 else max(seen + 1, least)
     inside = values < most if most >= 0 else np.ones(values.shape, bool)
     pairs, which = np.unique(np.stack([rows[inside], values[inside]], 1), axis=0, return_inverse=True)
     counts = np.zeros(len(pairs), weights.dtype)
@@ -234,15 +239,16 @@ def sparse_bincount(
             "minlength": -1 if minlength is None else minlength, "maxlength": -1 if maxlength is None else maxlength,
             "binary_output": binary_output,
         }  # fmt: skip
+        _same_kind(values, weights, axis)
         if isinstance(values, SparseTensor):
-            flat = weights.values if isinstance(weights, SparseTensor) else weights
+            flat = _counted_together(weights, values.indices, lambda x: x.indices, "indices")
             if axis in (0, None):
                 found = DenseCountSparseOutput(values.values, _weights(flat, binary_output), **attrs)
             else:
                 parts = (values.indices, values.values, values.dense_shape)
                 found = SparseCountSparseOutput(*parts, _weights(flat, binary_output), **attrs)
-        elif hasattr(values, "row_splits"):
-            flat = weights.values if hasattr(weights, "row_splits") else weights
+        elif _is_ragged(values):
+            flat = _counted_together(weights, values.row_splits, lambda x: x.row_splits, "row splits")
             if axis in (0, None):
                 found = DenseCountSparseOutput(values.values, _weights(flat, binary_output), **attrs)
             else:
@@ -256,6 +262,38 @@ def sparse_bincount(
                 flat = None if flat is None else raw.Reshape(flat, [-1])
             found = DenseCountSparseOutput(values, _weights(flat, binary_output), **attrs)
         return SparseTensor(*found)
+
+
+def _same_kind(values: Any, weights: Any, axis: Any) -> None:
+    """Refuse weights of another kind of tensor than the values: they would belong to other places."""
+    for kind, belongs in (("SparseTensor", lambda x: isinstance(x, SparseTensor)), ("RaggedTensor", _is_ragged)):
+        if weights is not None and belongs(values) and not belongs(weights):
+            raise ValueError(
+                f"Argument `weights` must be a {kind} if `values` is a {kind}. Received weights={weights} of type: "
+                f"{type(weights).__name__}"
+            )
+    plain = not isinstance(values, SparseTensor) and not _is_ragged(values)
+    if plain and axis == -1 and (isinstance(weights, SparseTensor) or _is_ragged(weights)):
+        raise ValueError(
+            f"Argument `weights` must be a tf.Tensor if `values` is a tf.Tensor. Received weights={weights} of type: "
+            f"{type(weights).__name__}"
+        )
+
+
+def _is_ragged(value: Any) -> bool:
+    return hasattr(value, "row_splits")
+
+
+def _counted_together(weights: Any, places: Any, others: Any, what: str) -> Any:
+    """Return the weights' own values, once their places are seen to be those of the values."""
+    if weights is None:
+        return None
+    message = f"'weights' and 'values' must have the same {what}."
+    check = assert_equal(others(weights), places, message=message)
+    if check is None:
+        return weights.values
+    with context.default_graph().control_dependencies([check]):
+        return raw.Identity(weights.values)
 
 
 def _weights(weights: Any, binary: bool) -> Any:

@@ -5,16 +5,17 @@ They pass on to the ops; ragged tensors of texts go through their elements (`ops
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import operand
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import AnyTensor, Axis, DTypeLike, TensorLike
 from ebbflow.ops.declare import raw
-from ebbflow.ops.ragged.rows import expand_dims
+from ebbflow.ops.ragged.reduce import over
 from ebbflow.ops.ragged.tensor import RaggedTensor
 
 
@@ -176,9 +177,9 @@ def reduce_join(
     >>> reduce_join([["a", "b"], ["c", "d"]], 1, separator="-").numpy().tolist()
     [b'a-b', b'c-d']
     """
+    inputs = operand(inputs)
     if isinstance(inputs, RaggedTensor):
         return _join_ragged(inputs, axis, keepdims, separator)
-    inputs = convert(inputs)
     if axis is None:
         rank = inputs.shape.rank
         axis = (
@@ -188,24 +189,9 @@ def reduce_join(
 
 
 def _join_ragged(rows: RaggedTensor, axis: Any, keepdims: bool, separator: str) -> Any:
-    if axis is None:
-        axis = range(rows.shape.rank or 0)
-    rank = rows.shape.rank or 0
-    found: Any = rows
-    for at in sorted({int(a) % rank for a in np.ravel(axis)}, reverse=True):
-        found = _join_axis(found, at, keepdims, separator)
-    return found
-
-
-def _join_axis(value: Any, axis: int, keepdims: bool, separator: str) -> Any:
-    if not isinstance(value, RaggedTensor):
-        return raw.ReduceJoin(value, np.array([axis], np.int32), keep_dims=keepdims, separator=separator)
-    if axis > 1:
-        return value.with_values(_join_axis(value.values, axis - 1, keepdims, separator))
-    if axis == 0 or isinstance(value.values, RaggedTensor):
-        raise ValueError(f"texts of a ragged tensor are joined along its last ragged axis; axis {axis} is another")
-    joined = raw.UnsortedSegmentJoin(value.values, value.value_rowids(), value.nrows(), separator=separator)
-    return expand_dims(joined, axis) if keepdims else joined
+    whole = functools.partial(raw.ReduceJoin, separator=separator)
+    bring = functools.partial(raw.UnsortedSegmentJoin, separator=separator)
+    return over(rows, whole, bring, range(rows.shape.rank or 0) if axis is None else axis, keepdims)
 
 
 def reduce_join_v1(

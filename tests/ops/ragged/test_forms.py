@@ -372,3 +372,66 @@ def test_gradients_of_cut_and_filled_rows():
         filled = r.to_tensor(default, shape=[3, 1]) * tf.constant([[2.0], [3.0], [5.0]])
     found = tape.gradient(filled, [r.flat_values, default])
     assert [plain(tf.convert_to_tensor(g)) for g in found] == [[2.0, 0.0, 3.0], 5.0]
+
+
+TEXTS = [[["a", "b"], ["c"]], [["d"]], []]
+
+
+@pytest.mark.parametrize("axis, joined", [
+    (0, [[b"a-d", b"b"], [b"c"]]),
+    (1, [[b"a-c", b"b"], [b"d"], []]),
+    (-1, [[b"a-b", b"c"], [b"d"], []]),
+    ([0, 1], [b"a-c-d", b"b"]),
+])  # fmt: skip
+def test_texts_are_joined_along_any_axis(axis, joined):
+    found = tf.strings.reduce_join(tf.ragged.constant(TEXTS), axis=axis, separator="-")
+    assert (found.to_list() if isinstance(found, R) else found.numpy().tolist()) == joined
+
+
+def _value(rows, dtype=None):
+    return tf.compat.v1.ragged.constant_value(rows, dtype=dtype)
+
+
+OF_VALUES = [
+    (lambda v: tf.concat([v, np.array([[5.0, 6.0]])], 0), [[1.0, 2.0], [3.0], [5.0, 6.0]]),
+    (lambda v: tf.stack([v, np.array([[5.0]])]), [[[1.0, 2.0], [3.0]], [[5.0]]]),
+    (lambda v: tf.matmul(_value([[1.0, 2.0]]), _value([[3.0], [4.0]])), [[11.0]]),
+    (lambda v: tf.cast(v, tf.int32), [[1, 2], [3]]),
+    (lambda v: tf.saturate_cast(v, tf.uint8), [[1, 2], [3]]),
+    (lambda v: tf.ones_like(v), [[1.0, 1.0], [1.0]]),
+    (lambda v: tf.nn.dropout(v, 0.0), [[1.0, 2.0], [3.0]]),
+    (lambda v: tf.math.scalar_mul(2.0, v), [[2.0, 4.0], [6.0]]),
+    (lambda v: tf.strings.reduce_join(_value([["a", "b"], ["c"]]), axis=1), [b"ab", b"c"]),
+    (lambda v: tf.strings.format("{}", [_value([[1, 2], [3]])]), b"[[1, 2], [3]]"),
+    (lambda v: tf.nn.sigmoid_cross_entropy_with_logits(v * 0 + 1, v * 0) > 0.6, [[True, True], [True]]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(OF_VALUES)))
+def test_fetched_values_are_ragged_tensors_to_every_function(number):
+    call, expected = OF_VALUES[number]
+    given = _value([[1.0, 2.0], [3.0]]) if number < 10 else tf.ragged.constant([[1.0, 2.0], [3.0]])
+    found = call(given)
+    assert (found.to_list() if isinstance(found, R) else np.asarray(found).tolist()) == expected
+
+
+def test_near_and_equal():
+    near = rows(), rows() + 1e-9
+    tf.debugging.assert_near(*near)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not equal to tolerance"):
+        tf.debugging.assert_near(rows(), rows() + 1)
+    other = tf.ragged.constant([[1.0, 2.0, 3.0, 4.0, 5.0]])
+    assert (rows() == other) is False and (rows() != other) is True
+    with tf.Graph().as_default():
+        here = rows()
+        assert (here == here) is True and (here == rows()) is False
+
+
+def test_sparse_forms_are_checked():
+    broken = [([2, 3], "First value"), ([0, 5], "Final value"), (np.zeros([0], np.int64), "may not be empty")]
+    for splits, says in broken:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=says):
+            R.from_row_splits([1, 2, 3], splits, validate=False).to_sparse()
+    with tf.Graph().as_default():
+        deep = tf.ragged.constant([[[1, 2]], [], [[3, 4]]], ragged_rank=1).to_sparse()
+        assert deep.indices.shape == [4, 3] and deep.values.shape == [4] and deep.dense_shape.shape == [3]

@@ -45,3 +45,24 @@ def test_plain_letters_decode_as_others_do(controls):
         assert ours.to_list() == theirs.to_list()[:-1]
         assert ours.dtype == theirs.dtype
     assert tf.strings.unicode_decode(np.array([], "S"), "UTF-8").to_list() == []
+
+
+OF_THREE = [np.array([[3, 0, 1]]), tf.sparse.from_dense([[3, 2, 1]]), tf.ragged.constant([[3, 0], [1]])]
+
+
+@pytest.mark.parametrize("values", OF_THREE, ids=["dense", "sparse", "ragged"])
+def test_nothing_is_below_zero(values):
+    found = tf.sparse.bincount(values, maxlength=0, minlength=3, axis=-1)
+    assert found.values.shape == [0] and found.dense_shape.numpy()[1] == 0
+
+
+@pytest.mark.parametrize("number, says", list(enumerate(["tf.Tensor", "SparseTensor", "RaggedTensor"])))
+def test_weights_belong_to_the_values(number, says):
+    values = OF_THREE[number]
+    for weights in OF_THREE:
+        if type(weights) is not type(values):
+            with pytest.raises(ValueError, match=f"must be a {says}"):
+                tf.sparse.bincount(values, weights=weights, axis=-1)
+    if says == "RaggedTensor":
+        with pytest.raises(tf.errors.InvalidArgumentError, match="same row splits"):
+            tf.sparse.bincount(values, weights=tf.ragged.constant([[3], [0, 1]]), axis=-1)
