@@ -315,12 +315,9 @@ def _may_cast(source: DType, target: DType) -> bool:
         return target.is_numeric or target.is_quantized
     if target is dtypes.bool:
         return source.is_numeric
-    if target.is_complex:
+    if target.is_complex or target.is_floating or target.is_integer:
+        # From a NumPy array TensorFlow takes what NumPy casts: fractions are cut off, imaginary parts with a warning.
         return source.is_complex or source.is_floating or source.is_integer
-    if target.is_floating:
-        return source.is_floating or source.is_integer
-    if target.is_integer:  # from a NumPy array TensorFlow takes floats too, and cuts their fractions off
-        return source.is_integer or source.is_floating
     return target.is_quantized and source.is_integer
 
 

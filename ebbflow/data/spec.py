@@ -8,7 +8,9 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor, SparseTensorSpec, SparseTensorValue
+from ebbflow.core.tensor import EagerTensor
 from ebbflow.data.structure import Leaf, by_class, converters, register
+from ebbflow.ops.arrays.joining import stack, unstack
 from ebbflow.ops.ragged.composite_variants import (
     DeserializeSparse,
     RaggedTensorFromVariant,
@@ -37,9 +39,22 @@ def _rest(spec: Any) -> Any:
 
 
 def _open_sparse(spec: SparseTensorSpec, tensor: Any) -> SparseTensor:
-    made = SparseTensor(*DeserializeSparse(tensor, dtype=spec.dtype))
+    indices, values, dense_shape = DeserializeSparse(tensor, dtype=spec.dtype)
+    if spec.shape.rank is not None and not isinstance(indices, EagerTensor):
+        indices.set_shape([None, spec.shape.rank])
+        dense_shape = _with_known_lengths(dense_shape, spec.shape.as_list())
+    made = SparseTensor(indices, values, dense_shape)
     made.set_shape(spec.shape)
     return made
+
+
+def _with_known_lengths(dense_shape: Any, known: list[int | None]) -> Any:
+    """Return a shape in a graph whose elements are constants where they are known."""
+    dense_shape.set_shape([len(known)])
+    if all(length is None for length in known):
+        return dense_shape
+    found = unstack(dense_shape, len(known))
+    return stack([a if b is None else convert(b, dtypes.int64) for a, b in zip(found, known, strict=True)])
 
 
 register(

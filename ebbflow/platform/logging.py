@@ -32,9 +32,7 @@ def get_logger() -> logging.Logger:
 
 
 def _make_logger() -> logging.Logger:
-    logger = logging.getLogger("tensorflow")
-    if logger.level == logging.NOTSET:
-        logger.setLevel(WARN)
+    logger = logging.getLogger("tensorflow")  # its level is the root's, until the program sets one
     if not logging.getLogger().handlers and not logger.handlers:
         interactive = hasattr(sys, "ps1") or bool(sys.flags.interactive)
         if interactive:

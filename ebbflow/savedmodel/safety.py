@@ -1,7 +1,8 @@
 """What a model would do to files, processes or the network besides computing: found before anything of it runs.
 
 A SavedModel is a program. One that writes files or calls Python needs the caller's word for it (`allow=`). What a
-model's own saver does is left out of account: it runs when the caller saves. Messages in, names out.
+model's own saver does is left out of account: it runs when the caller saves. A function that nothing but the caller
+runs may call Python in the file (Keras 2's layers keep how they were adapted): it is refused when it is called.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 from ebbflow.core import errors
 from ebbflow.graph.graph_util import reached
 from ebbflow.graph.scope_names import node_name
+from ebbflow.ops.control.script import REFUSED
 from ebbflow.savedmodel import constants
 
 PYTHON = frozenset(["PyFunc", "PyFuncStateless", "EagerPyFunc"])
@@ -50,11 +52,13 @@ def run_by_itself(meta_graph_def: Any) -> list[str]:
 
 
 class Effect(NamedTuple):
-    """A node that does more than compute: its op, where it stands, what it does."""
+    """A node that does more than compute: its op, where it stands, what it does, and whether a caller decides on it."""
 
     op: str
     place: str
     what: str
+    is_offered: bool
+    node: Any
 
 
 def effects(meta_graph_def: Any) -> list[Effect]:
@@ -70,10 +74,15 @@ def effects(meta_graph_def: Any) -> list[Effect]:
     saving = reached({node.name: node for node in graph_def.node}, ends) - run
     kept = [node for node in graph_def.node if node.name in run or (node.op not in SAVERS and node.name not in saving)]
     functions = {function.signature.name: function for function in graph_def.library.function}
-    offered = reachable(functions, [*called(kept), *meta_graph_def.object_graph_def.concrete_functions])
-    bodies = [("", kept), *((f"{name}/", functions[name].node_def) for name in sorted(offered))]
-    places = ((prefix + node.name, node) for prefix, body in bodies for node in body)
-    return [Effect(node.op, place, effect_of(node)) for place, node in places if effect_of(node)]
+    needed = reachable(functions, called(kept))
+    offered = reachable(functions, meta_graph_def.object_graph_def.concrete_functions) - needed
+    bodies = [("", kept), *((f"{name}/", functions[name].node_def) for name in sorted(needed | offered))]
+    return [
+        Effect(node.op, prefix + node.name, effect_of(node), prefix[:-1] in offered, node)
+        for prefix, body in bodies
+        for node in body
+        if effect_of(node)
+    ]
 
 
 def called(nodes: Iterable[Any]) -> set[str]:
@@ -104,9 +113,14 @@ def check(meta_graph_def: Any, where: str, allow: Any = None) -> None:
         return
     permitted = {allow} if isinstance(allow, str) else set(allow or ())
     refused = [effect for effect in effects(meta_graph_def) if effect.op not in permitted]
-    if refused:
-        shown = ", ".join(f"{effect.op} ('{effect.place}', {effect.what})" for effect in refused[:8])
-        ops = sorted({effect.op for effect in refused})
-        raise errors.PermissionDeniedError(
-            None, None, f"{where} does more than compute: {shown}. If you trust it, load it with allow={ops!r}."
-        )
+    later = [effect for effect in refused if effect.is_offered and effect.op in PYTHON]
+    if len(later) < len(refused):
+        raise errors.PermissionDeniedError(None, None, _refusal(where, refused))
+    for effect in later:
+        effect.node.attr["token"].s = (REFUSED + _refusal(where, [effect])).encode()
+
+
+def _refusal(where: str, refused: list[Effect]) -> str:
+    shown = ", ".join(f"{effect.op} ('{effect.place}', {effect.what})" for effect in refused[:8])
+    ops = sorted({effect.op for effect in refused})
+    return f"{where} does more than compute: {shown}. If you trust it, load it with allow={ops!r}."

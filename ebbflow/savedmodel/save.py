@@ -27,7 +27,7 @@ from ebbflow.graph.graph_util import strip_debug_nodes
 from ebbflow.graph.meta_graph import strip_graph_default_valued_attrs, stripped_op_list_for_graph
 from ebbflow.graph.scopes import init_scope
 from ebbflow.io.bundle_writer import BundleWriter
-from ebbflow.platform import files
+from ebbflow.platform import files, logging
 from ebbflow.savedmodel import constants, flags, reading
 from ebbflow.savedmodel.checkpoint_graph import CheckpointValues
 from ebbflow.savedmodel.custom_gradients import traced_gradients
@@ -238,6 +238,7 @@ def _write(folder: str, export: Export, with_values: bool) -> None:
     if flags.config().saved_model_fingerprinting.value():
         write_fingerprint(folder, export.message, data)
     _write_debug_info(folder, export)
+    logging.info("Assets written to: %s", files.join(folder, constants.ASSETS_DIRECTORY))
 
 
 def _write_debug_info(folder: str, export: Export) -> None:

@@ -190,8 +190,10 @@ def generate(combinations: list[Combination], test_combinations: Sequence[TestCo
 
 
 def _with(test: Callable[..., None], combination: Combination, name: str) -> Callable[..., None]:
+    given = {key: value for key, value in combination.items() if key != "testcase_name"}  # that was for the name alone
+
     def run(self: Any) -> None:
-        test(self, **combination)
+        test(self, **given)
 
     run.__name__ = name
     run.__doc__ = test.__doc__

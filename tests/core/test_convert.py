@@ -91,3 +91,12 @@ def test_flags_are_numbers_in_graphs_of_tf_1(monkeypatch):
             tf.convert_to_tensor([True, 2], "int64"),
         ]
         assert [x.tolist() for x in tf.compat.v1.Session().run(sums)] == [2, [2.0], [1, 2]]
+
+
+def test_arrays_are_cast_as_numpy_casts_them():
+    array = np.array([1.5 + 2j, 3])
+    for dtype, wanted in ((tf.float32, [1.5, 3.0]), (tf.int32, [1, 3])):
+        with pytest.warns(np.exceptions.ComplexWarning):
+            assert (tf.zeros([2], dtype) + array).numpy().tolist() == wanted
+        with tf.Graph().as_default(), pytest.warns(np.exceptions.ComplexWarning):
+            assert tf.get_static_value(tf.convert_to_tensor(array, dtype)).tolist() == wanted

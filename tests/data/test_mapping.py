@@ -87,6 +87,21 @@ def test_ragged_batches_of_rows_that_differ_in_any_axis():
     assert ranks == {"a": 1, "b": 1, "c": 2, "d": 4}
 
 
+def test_lengths_of_sparse_elements_are_known_in_functions():
+    dataset = tf.data.Dataset.from_tensor_slices(tf.sparse.from_dense(np.ones((4, 2, 3), np.float32))).batch(2)
+
+    @tf.function
+    def rows(iterator):
+        element = next(iterator)
+        shape = tf.concat([tf.shape(element)[:-1], [1]], 0)
+        assert element.indices.shape.as_list() == [None, 3] and element.dense_shape.shape.as_list() == [3]
+        return tf.fill(shape, 1.0)
+
+    iterator = iter(dataset)
+    assert rows.get_concrete_function(iterator).output_shapes.as_list() == [None, 2, 1]
+    assert rows(iterator).shape.as_list() == [2, 2, 1]
+
+
 def test_values_of_ragged_and_sparse_tensors_are_elements():
     value = tf.compat.v1.ragged.constant_value([[1, 2], [], [3]])
     assert next(iter(Dataset.from_tensors(value))).to_list() == [[1, 2], [], [3]]

@@ -57,6 +57,17 @@ def test_logging(lines):
     assert logging.get_logger() is python_logging.getLogger("tensorflow")
 
 
+def test_logging_at_the_level_of_the_root_until_one_is_set():
+    made = logging._make_logger()
+    before = made.level
+    made.setLevel(python_logging.NOTSET)
+    try:
+        assert logging._make_logger().level == python_logging.NOTSET
+        assert logging.get_verbosity() == python_logging.getLogger().getEffectiveLevel()
+    finally:
+        made.setLevel(before)
+
+
 def test_logging_some_of_many(lines):
     for step in range(5):
         logging.log_every_n(logging.ERROR, "every %d", 2, step)

@@ -360,6 +360,26 @@ def test_what_is_allowed_is_loaded(tmp_path):
     assert "serving_default" in model.signatures
 
 
+def test_functions_that_call_python_are_refused_when_they_are_called(tmp_path):
+    class Adapting(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None])])
+        def adapt(self, x):
+            return tf.numpy_function(np.sort, [x], tf.float32)
+
+        @tf.function(input_signature=[tf.TensorSpec([None])])
+        def double(self, x):
+            return 2 * x
+
+    adapting = Adapting()
+    tf.saved_model.save(adapting, str(tmp_path), signatures=adapting.double)
+    model = tf.saved_model.load(str(tmp_path))
+    assert model.double(tf.ones([1])).numpy().tolist() == [2.0]
+    with pytest.raises(tf.errors.PermissionDeniedError, match=r"calls Python.*allow=\['PyFunc'\]"):
+        model.adapt(tf.ones([1]))
+    trusted = tf.saved_model.load(str(tmp_path), allow=["PyFunc"])
+    assert trusted.adapt(tf.constant([2.0, 1.0])).numpy().tolist() == [1.0, 2.0]
+
+
 @pytest.mark.parametrize("data", [b"", b"\xff\xff\xff", b"\x0a\xff\xff\xff\xff\x0f"])
 def test_files_that_are_no_models(tmp_path, data):
     (tmp_path / "saved_model.pb").write_bytes(data)

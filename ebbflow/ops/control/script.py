@@ -56,6 +56,9 @@ def _(call, *grads):
 
 # --- functions and their tokens ---------------------------------------------------------------------------------------
 
+REFUSED = "refused: "
+"""How the token begins, of a node of a file that must not call Python; then it says why."""
+
 _functions: weakref.WeakValueDictionary[str, Function] = weakref.WeakValueDictionary()
 _numbers = itertools.count()
 
@@ -92,6 +95,8 @@ class Function:
 def find(token: str) -> Function:
     """Return the function of a token."""
     found = _functions.get(token)
+    if found is None and token.startswith(REFUSED):
+        raise errors.PermissionDeniedError(None, None, token.removeprefix(REFUSED))
     if found is None:
         raise invalid(f"ValueError: callback {token} is not found")
     return found

@@ -44,6 +44,7 @@ GreaterEqual = binary("GreaterEqual", "greater_equal", FLAT, FLAT, types="reals"
 _EQUALITY = "(x:T, y:T) -> (z:bool) | T: type; incompatible_shape_error: bool = true | commutative"
 Equal = op("Equal" + _EQUALITY, gradient=FLAT, facts="elementwise broadcasts static")
 NotEqual = op("NotEqual" + _EQUALITY, gradient=FLAT, facts="elementwise broadcasts static")
+_OF_ONE_RANK = ((None, None), (None, 1), (1, None))  # what TensorFlow takes for sizes that fit
 
 
 @NotEqual.shape
@@ -53,9 +54,10 @@ def _(x, y, *, incompatible_shape_error):
         return broadcast(x, y)
     if x.dims is None or y.dims is None:
         return None
+    if any(None in pair and pair not in _OF_ONE_RANK for pair in zip(x.dims[::-1], y.dims[::-1], strict=False)):
+        return None  # a size that is not known may not fit: then there is one word for all
     try:
-        certain = None not in x.dims and None not in y.dims
-        return broadcast_dims(x.dims, y.dims) if certain or x.dims == y.dims else None
+        return broadcast_dims(x.dims, y.dims)
     except ValueError:
         return ()  # tensors that cannot be laid over each other are unequal, all in one word
 

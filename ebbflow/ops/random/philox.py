@@ -146,9 +146,9 @@ def _round_keys(key: int) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=256)
-def _key_pairs(key: int) -> list[tuple[int, int]]:
+def _key_pairs(key: int) -> tuple[tuple[int, int], ...]:  # a list would count as left behind by who drew last
     first, second = key & _M32, key >> 32
-    return [((first + i * _KEY_STEPS[0]) & _M32, (second + i * _KEY_STEPS[1]) & _M32) for i in range(_ROUNDS)]
+    return tuple(((first + i * _KEY_STEPS[0]) & _M32, (second + i * _KEY_STEPS[1]) & _M32) for i in range(_ROUNDS))
 
 
 def _few(key: int, counter: int, count: int) -> np.ndarray:
@@ -157,7 +157,7 @@ def _few(key: int, counter: int, count: int) -> np.ndarray:
     return np.array(rows, np.uint32).reshape(count, 4)
 
 
-def _block(pairs: list[tuple[int, int]], place: int) -> tuple[int, int, int, int]:
+def _block(pairs: tuple[tuple[int, int], ...], place: int) -> tuple[int, int, int, int]:
     a, b, c, d = place & _M32, place >> 32 & _M32, place >> 64 & _M32, place >> 96 & _M32
     for first, second in pairs:
         p, q = a * _FACTORS[0], c * _FACTORS[1]

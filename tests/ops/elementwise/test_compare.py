@@ -78,6 +78,23 @@ def test_incompatible_shapes_are_unequal_where_that_is_asked_for():
     assert tf.raw_ops.NotEqual(x=x, y=y, incompatible_shape_error=False).numpy()
 
 
+@pytest.mark.parametrize(
+    ("x", "y", "shape"),
+    [
+        ([None, 3], [], [None, 3]),
+        ([None], [None, 1], [None, None]),
+        ([1, None], [2, None], [2, None]),
+        ([3], [None, 3], [None, 3]),
+        ([None], [3], None),  # may not fit, and would then be one word for all
+        ([2, None], [None, None], None),
+        ([3], [4], []),
+    ],
+)
+def test_what_is_known_of_the_shape_of_an_equality(x, y, shape):
+    found = tf.function(lambda x, y: (x == y, x != y)).get_concrete_function(tf.TensorSpec(x), tf.TensorSpec(y))
+    assert [s.as_list() if s.rank is not None else None for s in found.output_shapes] == [shape, shape]
+
+
 def test_approximate_equal():
     near = tf.raw_ops.ApproximateEqual
     assert near(x=[1.0, 2.0], y=[1.0000001, 2.1]).numpy().tolist() == [True, False]
