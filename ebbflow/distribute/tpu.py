@@ -7,6 +7,7 @@ TPUs at other addresses are not driven from here.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -88,6 +89,30 @@ class Topology:
         ).SerializeToString()
 
 
+class HardwareFeature:
+    """What a TPU has besides its cores, as its system told."""
+
+    class EmbeddingFeature(enum.Enum):
+        """Which embedding engine there is."""
+
+        UNSUPPORTED = "UNSUPPORTED"
+        V1 = "V1"
+        V2 = "V2"
+
+    def __init__(self, tpu_hardware_feature_proto: Any):
+        self.tpu_hardware_feature_proto = tpu_hardware_feature_proto
+
+    @property
+    def embedding_feature(self) -> EmbeddingFeature:
+        """Which embedding engine there is."""
+        return list(HardwareFeature.EmbeddingFeature)[self.tpu_hardware_feature_proto.embedding_feature]
+
+    @property
+    def num_embedding_devices_per_chip(self) -> int:
+        """How many of them a chip has."""
+        return self.tpu_hardware_feature_proto.num_embedding_devices_per_chip
+
+
 def _name(job: str | None, task: int, kind: str, number: int) -> str:
     return f"{'' if job is None else f'/job:{job}'}/task:{task}/device:{kind}:{number}"
 
@@ -119,6 +144,15 @@ def _devices(resolver: Any, caller: str) -> list[devices.LogicalDevice]:
     raise errors.NotFoundError(None, None, f"{caller}: there is no visible device")
 
 
+class TPUExtended(MirroredExtended):
+    """What the strategy does for its replicas, and what the devices of all of them have."""
+
+    @property
+    def tpu_hardware_feature(self) -> HardwareFeature:
+        """What the devices have besides their cores: no embedding engine that is driven from here."""
+        return HardwareFeature(messages.TPUHardwareFeature())
+
+
 class TPUStrategy(Strategy):
     """A replica on each TPU of this machine, or, where it has none, on each of its GPUs or CPUs."""
 
@@ -133,7 +167,7 @@ class TPUStrategy(Strategy):
         if found[0].device_type != "TPU":
             logging.warning("TPUStrategy: there is no TPU; replicas run on %s", ", ".join(d.name for d in found))
         self._resolver = resolver
-        super().__init__(MirroredExtended(self, tuple(device.name for device in found)))
+        super().__init__(TPUExtended(self, tuple(device.name for device in found)))
 
     @property
     def cluster_resolver(self) -> Any:

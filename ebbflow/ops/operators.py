@@ -107,9 +107,9 @@ def _said_by_the_other(reflected: str, x: Any, y: Any, error: Exception) -> Any:
 
 
 def _numbers_like(borrower: Any, value: Any) -> Any:
-    """Return an array as a tensor of the dtype of what has taken the operator over, as tensors do; else the value."""
+    """Return numbers as a tensor of the dtype of what has taken the operator over, as tensors do; else the value."""
     dtype = getattr(borrower, "dtype", None)
-    return convert(value, None, dtype) if dtype is not None and isinstance(value, (np.ndarray, np.generic)) else value
+    return convert(value, None, dtype) if dtype is not None and isinstance(value, (*_NUMBERS, list, tuple)) else value
 
 
 def _other_side(tensor: Any, value: Any) -> Any:

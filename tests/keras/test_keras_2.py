@@ -113,6 +113,8 @@ def test_symbolic_inputs_beside_arrays_and_as_an_index(tmp_path):
         assert tf.keras.__version__.startswith("2.")
         row, at = tf.keras.Input((4,)), tf.keras.Input((), dtype="int32")
         print(tf.keras.Model(row, np.asarray([3.0]) * row)(tf.ones([1, 4])).numpy().tolist())
+        sides = [1 + row, 1 - row, 2 * row, 2 / row, 2 // row, 2 % row, 2**row, [1, 2, 3, 4] - row]
+        print([float(y[0, 1]) for y in tf.keras.Model(row, sides)(tf.fill([1, 4], 2.0))])
         picked, first = (tf.keras.Model(at, y) for y in (tf.range(10.0)[at[0]], tf.range(10.0)[: at[0]]))
         print(picked(tf.constant([6, 6])).numpy(), first(tf.constant([2])).numpy())
         sparse = [tf.keras.Input((n,), batch_size=2, sparse=True) for n in (1, 2)]
@@ -121,7 +123,9 @@ def test_symbolic_inputs_beside_arrays_and_as_an_index(tmp_path):
         tmp_path,
         TF_USE_LEGACY_KERAS="1",
     )
-    assert told.splitlines() == ["[[3.0, 3.0, 3.0, 3.0]]", "6.0 [0. 1.]", "[2, 3]"]
+    product, sides, *others = told.splitlines()
+    assert sides == "[3.0, -1.0, 4.0, 1.0, 1.0, 0.0, 4.0, 0.0]"
+    assert [product, *others] == ["[[3.0, 3.0, 3.0, 3.0]]", "6.0 [0. 1.]", "[2, 3]"]
 
 
 def test_slots_of_old_optimizers_come_back_from_checkpoints(tmp_path):

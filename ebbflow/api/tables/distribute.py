@@ -2,7 +2,12 @@
 
 BOTH = """
 [distribute.tpu]
-tpu.experimental.: initialize_tpu_system shutdown_tpu_system
+tpu.experimental.: HardwareFeature initialize_tpu_system shutdown_tpu_system
+[distribute.embedding]
+tpu.experimental.embedding.: TPUEmbedding TPUEmbeddingForServing TPUEmbeddingV0 serving_embedding_lookup
+[distribute.embedding_config]
+tpu.experimental.embedding.: Adagrad AdagradMomentum Adam FTRL FeatureConfig QuantizationConfig
+tpu.experimental.embedding.: RowIdInitializer SGD TableConfig
 [cluster.resolvers]
 distribute.cluster_resolver.: ClusterResolver GCEClusterResolver KubernetesClusterResolver KubernetesExecutableLocation
 distribute.cluster_resolver.: SimpleClusterResolver SlurmClusterResolver TFConfigClusterResolver
