@@ -14,6 +14,9 @@ from ebbflow.core import dispatch
 DISPATCHED = ("ops.", "core.convert:convert_to_tensor", "api.adapters:convert_to_tensor", "api.inner_helpers:tensor_")
 """How targets begin whose functions take tensors and give tensors: dispatchers may answer for these."""
 
+OWN_ENDINGS = ("_v1", "_tf1")
+"""How functions end that are one era's, where the other has one of the same public name."""
+
 _supported: dict[Any, Any] = {}
 _targets: dict[Any, str] = {}
 
@@ -25,6 +28,8 @@ def public(target: str) -> Any:
         _targets.setdefault(value, target)
     if not dispatch.is_function(value):
         return value
+    if value.__name__.endswith(OWN_ENDINGS):  # programs make names of nodes and of runs from those of functions
+        value.__name__ = value.__name__.rpartition("_")[0]
     if target.startswith(DISPATCHED):
         dispatch.support(value)
     if dispatch.dispatches() and target.startswith(DISPATCHED) and not hasattr(value, dispatch.INNER):

@@ -178,13 +178,22 @@ class Graph(GraphScopes, NodeCreation, Collections):
             for g in grouped
         ]
         try:
-            dims = op.infer(knowns, attrs)
+            dims = self._inferred(op, knowns, attrs)
         except errors.StaticShapeError as error:
             said = getattr(error, "when_building", None) or error.message
             raise errors.StaticShapeError(
                 f"{said} for '{{{{node {name}}}}} = {op.name}' with input shapes: {_shapes(knowns)}."
             ) from None
         return op.signature.flat_dims(dims)
+
+    def _inferred(self, op: Op, knowns: list[Any], attrs: dict[str, Any]) -> Any:
+        """Return what the shape rule says. In a branch, which may never be taken, values from outside break no rule."""
+        try:
+            return op.infer(knowns, attrs)
+        except errors.StaticShapeError:
+            if not self.is_control_flow_graph:
+                raise
+            return op.infer([list(map(_inner, k)) if k.__class__ is list else _inner(k) for k in knowns], attrs)
 
     def constant(self, array: np.ndarray, dtype: DType, name: str | None = None) -> SymbolicTensor:
         """Add a Const node."""
@@ -368,6 +377,20 @@ class Graph(GraphScopes, NodeCreation, Collections):
 
     def __exit__(self, *exc: Any) -> None:
         """Only there so that `with graph` reaches the message above."""
+
+
+def _inner(known: Known) -> Known:
+    """Return what a branch knows of an input by itself: no value that follows from what comes from outside."""
+    seen = {known._source.op}
+    stack = list(seen)
+    while stack:
+        node = stack.pop()
+        if node.type == "Placeholder":
+            return Known(known.dims, known.dtype)
+        before = {t.op for t in node._inputs} - seen
+        seen |= before
+        stack.extend(before)
+    return known
 
 
 def _shapes(knowns: list[Any]) -> str:

@@ -7,8 +7,12 @@ first used. Either way `FLAGS.name` reads the command line if nobody has yet, as
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib
+import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -79,3 +83,15 @@ def with_old_names(define: Callable[..., Any]) -> Callable[..., Any]:
         return define(*args, **{renamed.get(key, key): value for key, value in kwargs.items()})
 
     return DEFINE
+
+
+def define_test_folders() -> None:
+    """Define the flags that say where tests find and put files, as absl's tests do."""
+    if source is not own_flags:
+        with contextlib.suppress(ImportError):
+            importlib.import_module("absl.testing.absltest")  # defines them
+        return
+    temporary = os.path.join(tempfile.gettempdir(), "absl_testing")
+    for name, folder in (("test_srcdir", ""), ("test_tmpdir", temporary)):
+        if name not in FLAGS:
+            own_flags.DEFINE_string(name, os.environ.get(name.upper(), folder), "Folder of tests")

@@ -27,6 +27,10 @@ class _Profile:
         self.began = time.perf_counter()
         self.spans: list[dict[str, Any]] = []
 
+    def result(self) -> bytes:
+        """Return the spans as a file has them."""
+        return gzip.compress(json.dumps({"displayTimeUnit": "ns", "traceEvents": self.spans}).encode())
+
 
 class ProfilerOptions:
     """What a profile is to look at; here it looks at spans only."""
@@ -49,22 +53,26 @@ def start(logdir: str, options: object = None) -> None:
 
 def stop(save: bool = True) -> None:
     """End the profile, and write it unless it is not wanted."""
+    profile = _ended(errors.UnavailableError(None, None, "Cannot export profiling results. No profiler is running."))
+    if save:
+        save_result(profile.logdir, profile.result())
+
+
+def _ended(none_runs: Exception) -> _Profile:
     with _lock:
         if not _running:
-            raise errors.UnavailableError(None, None, "Cannot export profiling results. No profiler is running.")
-        profile = _running.pop()
-    if save:
-        _write(profile)
+            raise none_runs
+        return _running.pop()
 
 
-def _write(profile: _Profile) -> None:
-    folder = files.join(profile.logdir, "plugins", "profile", time.strftime("%Y_%m_%d_%H_%M_%S"))
+def save_result(logdir: str, result: bytes) -> None:
+    """Write what a profile has found below `logdir`, where TensorBoard looks for it."""
+    folder = files.join(logdir, "plugins", "profile", time.strftime("%Y_%m_%d_%H_%M_%S"))
     files.makedirs(folder)
-    data = json.dumps({"displayTimeUnit": "ns", "traceEvents": profile.spans}).encode()
     path = files.join(folder, f"{socket.gethostname()}.trace.json.gz")
     with files.GFile(path, "wb") as stream:
-        stream.write(gzip.compress(data))
-    logging.debug("wrote %d spans to %s", len(profile.spans), path)
+        stream.write(result)
+    logging.debug("wrote a profile to %s", path)
 
 
 class Profile:
@@ -102,3 +110,40 @@ class Trace:
                 "ts": (self._began - profile.began) * 1e6, "dur": (ended - self._began) * 1e6,
                 "args": {key: str(value) for key, value in self._arguments.items()},
             })  # fmt: skip
+
+
+# --- as 1.15 had it, where who stops a profile is given what it found -------------------------------------------------
+
+
+class ProfilerAlreadyRunningError(Exception):
+    """A profile is being taken already."""
+
+
+class ProfilerNotRunningError(Exception):
+    """No profile is being taken."""
+
+
+def start_v1() -> None:
+    """Begin a profile that `stop_v1` gives back."""
+    try:
+        start("")
+    except errors.AlreadyExistsError as error:
+        raise ProfilerAlreadyRunningError("Another profiler is running.") from error
+
+
+def stop_v1() -> bytes:
+    """End the profile; return what it found, for `save_result`."""
+    return _ended(ProfilerNotRunningError("Cannot stop profiling. No profiler is running.")).result()
+
+
+class Profiler:
+    """`with Profiler(logdir):` takes a profile of the block."""
+
+    def __init__(self, logdir: str) -> None:
+        self._logdir = logdir
+
+    def __enter__(self) -> None:
+        start_v1()
+
+    def __exit__(self, *exc: Any) -> None:
+        save_result(self._logdir, stop_v1())

@@ -35,6 +35,7 @@ from ebbflow.graph.graph import get_default_graph, reset_default_graph
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.ragged.value import RaggedTensorValue
 from ebbflow.ops.random.seeds import set_random_seed
+from ebbflow.platform import flags
 from ebbflow.platform.app import run as run_app
 from ebbflow.runtime.fetches import IndexedSlicesValue
 from ebbflow.runtime.session import Session, get_default_session
@@ -54,6 +55,9 @@ _temp_dirs: list[str] = []
 
 INCOMPATIBLE_SHAPES = "Incompatible shapes|Dimensions must be equal|required broadcastable shapes"
 """How errors speak of shapes that do not go together: when they run, when they are built, compiled."""
+
+
+flags.define_test_folders()
 
 
 class TestCase(unittest.TestCase):

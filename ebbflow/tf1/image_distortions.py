@@ -116,7 +116,7 @@ def bipartite_match(
         far = convert(distance_mat, dtypes.float32, name="distance_mat")
         if far.shape.rank not in (None, 2):
             raise ValueError(f"Shape must be rank 2 but is rank {far.shape.rank}: distance_mat is {far.shape}")
-        valid = reshape(convert(num_valid_rows, dtypes.int32), [])
+        valid = reshape(raw.Cast(convert(num_valid_rows, dtypes.float32), DstT=dtypes.int32), [])  # TF has a float here
         rows, columns = shape_of(far)[0], shape_of(far)[1]
         words = "There should be at least as many rows in distance_mat as num_valid_rows"
         with control_dependencies(_checks(assert_less_equal_v1(valid, rows, message=words))):

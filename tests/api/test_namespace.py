@@ -65,6 +65,11 @@ def test_one_object_has_one_identity_at_every_door(v1):
     assert v1.app.flags.FLAGS is v1.flags.FLAGS is tf.compat.v1.app.flags.FLAGS
 
 
+def test_functions_of_one_era_are_called_what_the_public_calls_them(v1):
+    names = [f.__name__ for f in (v1.nn.softmax, v1.nn.dropout, v1.transpose, v1.nn.conv2d, tf.transpose)]
+    assert names == ["softmax", "dropout", "transpose", "conv2d", "transpose"]
+
+
 @pytest.mark.parametrize(
     "path, version",
     [

@@ -3,6 +3,8 @@
 import collections
 import contextlib
 import os
+import subprocess
+import sys
 import unittest
 from typing import ClassVar
 
@@ -345,3 +347,10 @@ def test_channels_are_moved_in_shapes_and_tensors():
     assert modes.NHWCToNCHW([1, 2, 3, 4]) == [1, 4, 2, 3] and modes.NCHWToNHWC([1, 2, 3, 4, 5]) == [1, 3, 4, 5, 2]
     moved = modes.NHWCToNCHW(tf.ones([1, 2, 3, 4]))
     assert moved._shape_as_list() == [1, 4, 2, 3] and modes.NCHWToNHWC(moved).shape == (1, 2, 3, 4)
+
+
+def test_flags_say_where_tests_put_their_files():
+    code = "import ebbflow as tf; tf.test.TestCase; F = tf.compat.v1.flags.FLAGS; print(F.test_tmpdir, F.test_srcdir)"
+    told = {**os.environ, "TEST_TMPDIR": "/some/where", "TEST_SRCDIR": "/other"}
+    said = subprocess.run([sys.executable, "-c", code], env=told, capture_output=True, text=True, timeout=120)
+    assert said.stdout.split() == ["/some/where", "/other"], said.stderr

@@ -52,6 +52,10 @@ python.profiler.trace.Trace
 python.eager.monitoring.: BoolGauge Counter IntGauge Sampler StringGauge
 [summary.profiler]
 python.profiler.profiler_v2.: Profile ProfilerOptions start stop
+python.eager.profiler.: Profiler ProfilerAlreadyRunningError ProfilerNotRunningError
+start_v1 as python.eager.profiler.start
+stop_v1 as python.eager.profiler.stop
+save_result as python.eager.profiler.save
 [platform.module_wrapper]
 python.util.module_wrapper.TFModuleWrapper
 python.util.tf_export.ESTIMATOR_API_NAME

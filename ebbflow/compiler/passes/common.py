@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,15 +28,16 @@ def share_common(flow: Flow) -> Flow:
             return None
         else:
             known = seen
-        key = (node.op.name, tuple(node.inputs), _attrs_key(node))
+        key = (node.op.name, tuple(node.inputs), attrs_key(node.attrs))
         first = known.setdefault(key, node)
         return None if first is node else first.outputs
 
     return Rewrite(flow).run(visit)
 
 
-def _attrs_key(node: Node) -> Any:
-    return tuple([(name, _key(value)) for name, value in node.attrs.items() if not name.startswith("_")])
+def attrs_key(attrs: Mapping[str, Any]) -> Any:
+    """Return what is equal for attrs that say the same."""
+    return tuple([(name, _key(value)) for name, value in attrs.items() if not name.startswith("_")])
 
 
 def _key(value: Any) -> Any:

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ebbflow.compiler.passes.common import attrs_key
 from ebbflow.core import errors
+from ebbflow.core.registry import registry
 
 _KINDS = ("Switch", "Merge", "Enter", "Exit", "NextIteration")
 LOW_LEVEL = frozenset(["LoopCond", *_KINDS, *[f"Ref{kind}" for kind in _KINDS]])
@@ -64,6 +66,7 @@ class Frame:
 def understand(items: Sequence[Item]) -> list[Item]:
     """Find the frame and the condition of every item; return the items, each after all it depends on."""
     _check_inputs(items)
+    _agree_on_predicates(items)
     _find_frames(items)
     order = in_order(items)
     for _ in range(2):  # what the conditions of loops imply is known only when all that enters them is
@@ -79,6 +82,28 @@ def _check_inputs(items: Sequence[Item]) -> None:
         wanted = (2 if item.kind == "Switch" else 1) if item.op in LOW_LEVEL else 0
         if len(item.inputs) < wanted or (wanted and item.kind != "Merge" and len(item.inputs) > wanted):
             raise ValueError(f"Node '{item.name}' ({item.op}) has {len(item.inputs)} inputs, it takes {wanted}")
+
+
+def _agree_on_predicates(items: Sequence[Item]) -> None:
+    """Have switches whose predicates are computed alike ask the same one: what stands behind them goes together.
+
+    p = Equal n 0; q = Equal n 0; a = Switch x p; b = Switch y q   =>   a = Switch x p; b = Switch y p
+    """
+    first: dict[Any, Tensor] = {}
+    for item in items:
+        if item.kind == "Switch" and not is_loop_switch(item):
+            predicate = item.inputs[1]
+            item.inputs = [item.inputs[0], first.setdefault(_meaning(predicate), predicate)]
+
+
+def _meaning(tensor: Tensor, depth: int = 4) -> Any:
+    """Return what is equal for tensors that hold the same value since they are computed alike; itself, at worst."""
+    item, index = tensor
+    pure = item.op in registry.names() and not registry[item.op].keeps_state
+    if not pure or not depth or not (item.inputs or item.op == "Const") or item.op in LOW_LEVEL:
+        return tensor
+    inputs = tuple([_meaning(source, depth - 1) for source in item.inputs])
+    return item.op, index, inputs, tuple(item.controls), attrs_key(item.attrs)
 
 
 def is_loop_variable(item: Item) -> bool:

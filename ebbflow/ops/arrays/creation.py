@@ -407,7 +407,7 @@ def _all_of(value: Any, shape: Any, dtype: DType, name: str | None, default: str
         except errors.OpError as error:
             raise short(tagged(error, Fill)) from None
     with name_scope(name, default, [shape]) as scope:
-        dims = None if _has_tensor(shape) else plain_dims(shape)
+        dims = None if _has_tensor(shape) else plain_dims(_whole_lengths(shape))
         small = dims is not None and hasattr(shape, "__len__") and math.prod(dims) < SMALL_FILL
         if dims is not None and small and min(dims, default=0) >= 0:  # what a number alone is the shape of is filled
             return graph.constant(np.broadcast_to(filled((), value, dtype), dims), dtype, scope)
@@ -420,6 +420,14 @@ def _all_of(value: Any, shape: Any, dtype: DType, name: str | None, default: str
         if shape._dims is not None and len(shape._dims) != 1:
             shape = raw.Reshape(shape, [-1])
         return Fill(shape, graph.constant(filled((), value, dtype), dtype, "Const"), name=scope)
+
+
+def _whole_lengths(shape: Any) -> Any:
+    """Return a shape with floats in it as integers: graphs take `[n / 2, n]`, though ops eagerly do not."""
+    array = np.asarray(shape) if isinstance(shape, (list, tuple, float, np.ndarray, np.floating)) else None
+    if array is None or array.dtype.kind != "f" or not np.isfinite(array).all():
+        return shape
+    return array.astype(np.int64) if array.ndim else [int(array)]
 
 
 def _has_tensor(value: Any) -> bool:

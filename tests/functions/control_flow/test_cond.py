@@ -8,6 +8,8 @@ import pytest
 import ebbflow as tf
 from ebbflow.functions.control_flow.cond import cond
 
+v1 = tf.compat.v1
+
 
 def run(fetches, feeds):
     return tf.compat.v1.Session().run(fetches, feeds)
@@ -114,3 +116,16 @@ def test_a_session_does_in_a_branch_only_what_its_fetch_waits_for(choose):
         session.run(count.initializer)
         assert session.run(outputs[1]) == 5.0 and session.run(count) == 0.0
         assert session.run(outputs[0]) == 2.0 and session.run(count) == 1.0
+
+
+def test_a_branch_that_is_never_taken_may_not_fit_what_comes_from_outside():
+    """What enters a branch has a shape there and no value: a wrong one is an error for whoever takes the branch."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        masks, size = tf.ones([15, 60, 40]), tf.constant([50, 100])
+        taken = v1.placeholder_with_default(False, [])
+        none = v1.cond(taken, lambda: tf.reshape(masks, [-1, size[0], size[1]]), lambda: tf.zeros([0, 50, 100]))
+        assert session.run(none).shape == (0, 50, 100)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="36000 values"):
+            session.run(none, {taken: True})
+        with pytest.raises(ValueError, match="evenly divisible by 5000 but is 36000"):
+            v1.cond(taken, lambda: tf.reshape(masks, [-1, 50, 100]), lambda: tf.zeros([0, 50, 100]))

@@ -39,3 +39,24 @@ def test_variables_stay_variables(session):
     other = v1.Variable([7], use_resource=False)
     assert v1.raw_ops.RefSelect(index=0, inputs=[v._ref(), v._ref()]).shape.rank == 0
     assert v1.raw_ops.RefSelect(index=0, inputs=[v._ref(), other._ref()]).shape.rank is None
+
+
+def test_predicates_that_are_computed_alike_make_one_choice(session):
+    """As a choice of preprocessing is written: every tensor of a tuple is switched on a comparison of its own."""
+    number = v1.placeholder(tf.int32, [])
+    given = (tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]))
+    found = [[], []]
+    for case in range(3):
+        a, b = (switch_merge.switch(t, tf.equal(number, case))[1] for t in given)
+        found[0].append(a * b + float(case))
+        found[1].append(v1.cond(b[0] > 2.0, lambda a=a, case=case: a[0] * case, lambda b=b: b[1]))
+    merged = [switch_merge.merge(ways)[0] for ways in found]
+    for case in range(3):
+        assert [x.tolist() for x in session.run(merged, {number: case})] == [[3.0 + case, 8.0 + case], case]
+
+
+def test_random_predicates_are_not_the_same_though_written_alike(session):
+    tf.random.set_seed(1)
+    ways = [switch_merge.switch(tf.constant(1), tf.random.uniform([], seed=None) < 0.5) for _ in range(2)]
+    both = tf.stack([switch_merge.merge(way)[1] for way in ways])
+    assert {len(set(session.run(both).tolist())) for _ in range(64)} == {1, 2}

@@ -199,7 +199,7 @@ def colours_changed_in_yiq(tf):
 def rows_matched_with_columns(tf):
     far = np.random.RandomState(0).permutation(20).reshape(4, 5).astype(np.float32)
     match = tf.contrib.image.bipartite_match
-    asked = [match(far, n) for n in (-1, 0, 2, 4)] + [match(far.T, -1), match(far, 3, top_k=2)]
+    asked = [match(far, n) for n in (-1, 0, 2, tf.constant(4.0))] + [match(far.T, -1), match(far, 3, top_k=2)]
     fed = match(tf.placeholder_with_default(far, None), 3)
     return [*run(tf, *[part for pair in asked + [fed] for part in pair]), refusal(match, far[0], 1)]
 

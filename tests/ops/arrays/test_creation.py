@@ -238,3 +238,12 @@ def test_lengths_in_a_list_may_be_float_tensors_as_those_of_fill_may():
         tf.zeros([3.0, 2])
     with pytest.raises(TypeError):
         tf.zeros(tf.constant([3.0, 2.0]))
+
+
+def test_lengths_may_be_floats_while_a_graph_is_built():
+    with tf.Graph().as_default():
+        for shape in ([2.0, 3], (np.float32(2), 3), np.array([2.0, 3.0]), [2.5, 3]):
+            assert tf.zeros(shape).shape == tf.ones(shape).shape == [2, 3]
+        assert tf.ones(2.0).shape == [2]
+    with pytest.raises(TypeError, match="not an integer"):
+        tf.zeros([2.0, 3])
