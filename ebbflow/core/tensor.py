@@ -257,6 +257,11 @@ class Reference:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reference) and self._target is other._target
 
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Reference):
+            raise TypeError("Cannot compare wrapped object with unwrapped object")
+        return id(self._target) < id(other._target)
+
     def __repr__(self) -> str:
         return f"<Reference wrapping {self._target!r}>"
 

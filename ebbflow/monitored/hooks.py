@@ -149,10 +149,10 @@ class LoggingTensorHook(SessionRunHook):
         if every_n_iter is not None and every_n_iter <= 0:
             raise ValueError(f"invalid every_n_iter={every_n_iter}.")
         if not isinstance(tensors, dict):
-            self._order: Sequence[str] | None = list(tensors)
+            self._tag_order: Sequence[str] | None = list(tensors)  # under the name that subclasses know
             tensors = {item: item for item in tensors}
         else:
-            self._order = list(tensors) if tensors else None
+            self._tag_order = list(tensors) if tensors else None
         self._tensors, self._formatter, self._log_at_end = tensors, formatter, at_end
         self._timer: _HookTimer = NeverTriggerTimer() if only_at_end else SecondOrStepTimer(every_n_secs, every_n_iter)
 
@@ -185,7 +185,7 @@ class LoggingTensorHook(SessionRunHook):
             logging.info(self._formatter(values))
             return
         with np.printoptions(suppress=True):
-            text = ", ".join(f"{tag} = {values[tag]}" for tag in self._order or ())
+            text = ", ".join(f"{tag} = {values[tag]}" for tag in self._tag_order or ())
         logging.info(text if elapsed is None else f"{text} ({elapsed:.3f} sec)")
 
 

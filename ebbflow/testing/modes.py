@@ -23,10 +23,11 @@ from ebbflow.core.typing import Message, TensorLike
 from ebbflow.engines import devices
 from ebbflow.graph.graph import Graph, get_default_graph
 from ebbflow.ops.declare import raw
-from ebbflow.platform import eras
+from ebbflow.platform import eras, flags
 from ebbflow.platform.early_eager import graph_mode
 
 NOT_TESTS = ("testSkipEager", "test_session")
+flags.define_test_folders()
 
 
 def run_in_graph_and_eager_modes(
@@ -299,6 +300,18 @@ def assert_equal_graph_def(
 def _plain(node: Any, checkpoint_v2: bool) -> str:
     text = messages.to_text(node)
     return re.sub(r"_temp_[0-9a-z]{32}/part", "_temp/part", text) if checkpoint_v2 else text
+
+
+def graph_def_difference(actual: bytes, expected: bytes) -> bytes:
+    """Return how two serialized GraphDefs differ; nothing where they have the same nodes."""
+    one, two = ({node.name: node for node in messages.GraphDef.FromString(given).node} for given in (actual, expected))
+    for name, node in two.items():
+        if name not in one:
+            return f"Did not find expected node '{{{{node {name}}}}}' of type {node.op}".encode()
+        if _plain(one[name], False) != _plain(node, False):
+            return f"Node '{name}' is {_plain(one[name], False)} and expected to be {_plain(node, False)}".encode()
+    surplus = [name for name in one if name not in two]
+    return f"Found unexpected node '{{{{node {surplus[0]}}}}}'".encode() if surplus else b""
 
 
 assert_equal_graph_def_v1 = assert_equal_graph_def

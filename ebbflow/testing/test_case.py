@@ -17,7 +17,6 @@ import threading
 import traceback
 import unittest
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn
 from unittest import mock
 
@@ -35,8 +34,7 @@ from ebbflow.graph.graph import get_default_graph, reset_default_graph
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.ragged.value import RaggedTensorValue
 from ebbflow.ops.random.seeds import set_random_seed
-from ebbflow.platform import flags
-from ebbflow.platform.app import run as run_app
+from ebbflow.platform import app
 from ebbflow.runtime.fetches import IndexedSlicesValue
 from ebbflow.runtime.session import Session, get_default_session
 from ebbflow.testing.modes import placed
@@ -55,9 +53,6 @@ _temp_dirs: list[str] = []
 
 INCOMPATIBLE_SHAPES = "Incompatible shapes|Dimensions must be equal|required broadcastable shapes"
 """How errors speak of shapes that do not go together: when they run, when they are built, compiled."""
-
-
-flags.define_test_folders()
 
 
 class TestCase(unittest.TestCase):
@@ -473,13 +468,13 @@ class TestCase(unittest.TestCase):
 
     def assertRaisesOpError(
         self, expected_err_re_or_predicate: str | Callable[[Exception], bool]
-    ) -> AbstractContextManager[Any]:
+    ) -> contextlib.AbstractContextManager[Any]:
         """Fail unless the block raises an error of an op that a pattern matches."""
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
     def assertRaisesIncompatibleShapesError(
         self, exception_type: type[BaseException] = errors.InvalidArgumentError, msg: str = INCOMPATIBLE_SHAPES
-    ) -> AbstractContextManager[Any]:
+    ) -> contextlib.AbstractContextManager[Any]:
         """Fail unless the block raises an error about shapes."""
         return self.assertRaisesWithPredicateMatch(exception_type, msg)
 
@@ -583,7 +578,7 @@ def _texts(array: np.ndarray, other: np.ndarray) -> np.ndarray:
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the tests of the program's main module."""
     words = sys.argv if argv is None else argv
-    run_app(lambda rest: unittest.main(module="__main__", argv=rest), words)
+    app.run(lambda rest: unittest.main(module="__main__", argv=rest), words)
 
 
 def get_temp_dir() -> str:

@@ -55,6 +55,7 @@ def test_logging(monkeypatch):
     run([tf1.train.LoggingTensorHook({"v": value}, every_n_iter=2)], value, 4)
     run([tf1.train.LoggingTensorHook(["value:0"], at_end=True)], value, 2)
     run([tf1.train.LoggingTensorHook([value], every_n_iter=9, formatter=lambda d: f"{len(d)} items")], value, 1)
+    assert tf1.train.LoggingTensorHook({"v": value}, 2)._tag_order == ["v"]  # which subclasses of programs read
     logged = [line for line in lines if "value" in line or line.startswith("v =") or "items" in line]
     assert logged[0] == "v = [1.5 2.5]" and logged[1].startswith("v = [1.5 2.5] (") and len(logged) == 4
     assert logged[2] == "value:0 = [1.5 2.5]" and logged[3] == "1 items"

@@ -196,6 +196,9 @@ def test_identity_and_equality():
     v, w = tf.Variable([1.0, 2.0]), tf.Variable([1.0, 3.0])
     assert (v == w).numpy().tolist() == [True, False] and (v != w).numpy().tolist() == [False, True]
     assert len({v.ref(), v.ref(), w.ref()}) == 2 and v.ref().deref() is v
+    assert sorted([v.ref(), w.ref()]) == sorted([w.ref(), v.ref()])  # as structures with such keys are flattened
+    with pytest.raises(TypeError, match="Cannot compare"):
+        v.ref() < 3  # noqa: B015
     with tf.Graph().as_default():
         a, b = v1.Variable(1.0), v1.Variable(1.0)
         assert a == a and a != b and len({a, b, a}) == 2

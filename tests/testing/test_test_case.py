@@ -354,3 +354,16 @@ def test_flags_say_where_tests_put_their_files():
     told = {**os.environ, "TEST_TMPDIR": "/some/where", "TEST_SRCDIR": "/other"}
     said = subprocess.run([sys.executable, "-c", code], env=told, capture_output=True, text=True, timeout=120)
     assert said.stdout.split() == ["/some/where", "/other"], said.stderr
+
+
+def test_serialized_graphs_are_told_apart():
+    def graph(*values):
+        with tf.Graph().as_default() as made:
+            for value in values:
+                tf.constant(value, name=f"c{value // 10}")
+        return made.as_graph_def().SerializeToString()
+
+    assert modes.graph_def_difference(graph(10, 20), graph(10, 20)) == b""
+    assert b"Did not find expected node '{{node c2}}'" in modes.graph_def_difference(graph(10), graph(10, 20))
+    assert b"Found unexpected node '{{node c2}}'" in modes.graph_def_difference(graph(10, 20), graph(10))
+    assert modes.graph_def_difference(graph(10), graph(11)).startswith(b"Node 'c1' is ")

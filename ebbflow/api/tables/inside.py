@@ -414,6 +414,7 @@ _same_namedtuples as python.util.nest.same_namedtuples
 python.framework.test_util.: IsBuiltWithNvcc IsBuiltWithXLA IsCPUTargetAvailable disable_with_predicate
 python.framework.test_util.assert_no_new_pyobjects_executing_eagerly
 python.framework.test_util.: IsBuiltWithROCm IsGoogleCudaEnabled IsMklEnabled InstallStackTraceHandler NCHWToNHWC
+graph_def_difference as python.pywrap_tensorflow.EqualGraphDefWrapper
 python.framework.test_util.: NHWCToNCHW also_run_as_tf_function assert_equal_graph_def assert_equal_graph_def_v1
 python.framework.test_util.: assert_equal_graph_def_v2 assert_no_garbage_created assert_no_new_tensors
 python.framework.test_util.: assert_ops_in_graph deprecated_graph_mode_only device disable_control_flow_v2 disable_tfrt

@@ -425,9 +425,7 @@ def _all_of(value: Any, shape: Any, dtype: DType, name: str | None, default: str
 def _whole_lengths(shape: Any) -> Any:
     """Return a shape with floats in it as integers: graphs take `[n / 2, n]`, though ops eagerly do not."""
     array = np.asarray(shape) if isinstance(shape, (list, tuple, float, np.ndarray, np.floating)) else None
-    if array is None or array.dtype.kind != "f" or not np.isfinite(array).all():
-        return shape
-    return array.astype(np.int64) if array.ndim else [int(array)]
+    return shape if array is None or array.dtype.kind != "f" else np.atleast_1d(array).astype(np.int64)
 
 
 def _has_tensor(value: Any) -> bool:
