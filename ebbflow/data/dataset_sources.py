@@ -129,8 +129,6 @@ class Making:
         seeds, spec = dataset_seeds(seed), TensorSpec([], dtypes.int64)
         if not rerandomize_each_iteration:
             return cls._make(sources.RandomDataset, *seeds, spec=spec, kind="_RandomDataset", name=name)
-        if not kept_seeds():
-            raise ValueError("`rerandomize_each_iteration` needs eager execution or a tf.function")
         generator = random_words.DummySeedGenerator()
         return cls._make(
             sources.RandomDatasetV2, *seeds, generator, spec=spec, kind="_RandomDataset", name=name,

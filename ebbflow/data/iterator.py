@@ -105,12 +105,18 @@ class OwnedIterator(IteratorBase):
         self._resource = None
         self._dataset = dataset
         if dataset is None:
+            if components is None or element_spec is None:
+                raise ValueError(
+                    "When `dataset` is not provided, both `components` and `element_spec` must be specified."
+                )
             self._spec = element_spec
             self._resource = components[0]
             if isinstance(self._resource, EagerTensor):
                 self._position = iterator_ops.position_of(self._resource._array)
                 self._open = structure.opener(element_spec)
             return
+        if components is not None or element_spec is not None:
+            raise ValueError("When `dataset` is provided, `element_spec` and `components` must not be specified.")
         self._spec = spec = dataset.element_spec
         pipe = dataset._pipe_to_run() if context.executing_eagerly() else None
         if pipe is not None:

@@ -75,7 +75,7 @@ class Iterator(IteratorBase):
     def initializer(self) -> Effect:
         """The operation that starts this iterator over its dataset."""
         if self._initializer is None:
-            raise ValueError("Iterator does not have an initializer.")
+            raise ValueError("The iterator does not have an initializer.")
         return self._initializer
 
     def make_initializer(self, dataset: DatasetV2, name: str | None = None) -> Effect:
@@ -84,13 +84,10 @@ class Iterator(IteratorBase):
         try:
             structure.assert_same(mine, theirs)
         except TypeError as error:
-            raise TypeError(f"The elements of the dataset do not have the iterator's structure. {error}") from None
+            raise ValueError(f"The elements of the dataset do not have the iterator's structure. {error}") from None
         for a, b in zip(structure.flatten(mine), structure.flatten(theirs), strict=True):
             if not a.is_compatible_with(b):
-                raise TypeError(
-                    f"Expected output types, shapes and classes like {mine!r} but got dataset with elements of "
-                    f"{theirs!r}."
-                )
+                raise TypeError(_unlike(mine, theirs))
         with name_scope(name, "make_initializer") as scope:
             return iterator_ops.MakeIterator(dataset._variant_tensor, self._resource, name=scope)
 
@@ -109,6 +106,15 @@ class Iterator(IteratorBase):
     @property
     def output_classes(self) -> Nested:
         return structure.legacy_classes(self._spec)
+
+
+def _unlike(mine: Any, theirs: Any) -> str:
+    """Return in which respect the elements of a dataset are not those of an iterator."""
+    for what, of in (("classes", structure.legacy_classes), ("types", structure.legacy_types)):
+        if of(mine) != of(theirs):
+            return f"Expected output {what} {of(mine)} but got dataset with output {what} {of(theirs)}."
+    shapes = structure.legacy_shapes
+    return f"Expected output shapes compatible with {shapes(mine)} but got dataset with output shapes {shapes(theirs)}."
 
 
 def make_one_shot_iterator(dataset: DatasetV2) -> Any:
@@ -141,9 +147,10 @@ def _factory(variant: Any) -> FuncGraph:
         for node in needed_nodes([variant], set()):
             if not _may_be_copied(node._op):
                 raise ValueError(
-                    f"Cannot capture a stateful node (name:{node.name}, type:{node.type}) by value: Failed to create a "
-                    "one-shot iterator for a dataset that uses it. Use `make_initializable_iterator()`, and run the "
-                    "iterator's initializer before taking elements."
+                    f"Cannot capture a stateful node (name:{node.name}, type:{node.type}) by value. A likely cause "
+                    "of this error is that the dataset for which you are calling `make_one_shot_iterator()` captures a "
+                    "stateful object, such as a `tf.Variable` or `tf.lookup.StaticHashTable`, which is not supported. "
+                    "Use `make_initializable_iterator()` instead, and run its initializer before taking elements."
                 )
             outputs = copy_node(node, [inside[id(t)] for t in node._inputs])
             inside.update(zip(map(id, node._outputs), outputs, strict=True))

@@ -75,9 +75,9 @@ def test_reinitializable():
                 assert drained(session, following) == wanted
         with pytest.raises(ValueError, match="does not have an initializer"):
             _ = iterator.initializer
-        with pytest.raises(TypeError, match="but got dataset with elements of"):
+        with pytest.raises(TypeError, match="but got dataset with output types"):
             iterator.make_initializer(Dataset.from_tensors(1.5))
-        with pytest.raises(TypeError, match="structure"):
+        with pytest.raises(ValueError, match="structure"):
             iterator.make_initializer(Dataset.zip((train, test)))
 
 
@@ -194,3 +194,17 @@ def test_eager_iterators_of_tf1():
     assert [int(iterator.get_next()), *map(int, iterator)] == [0, 1, 2]
     with pytest.raises(RuntimeError, match="not supported in eager mode"):
         Dataset.range(3).make_initializable_iterator()
+
+
+@pytest.mark.parametrize("dataset, error, says", [
+    (lambda: tf.data.Dataset.from_tensors([1]), TypeError, "Expected output shapes compatible with"),
+    (lambda: tf.data.Dataset.from_tensors(1.0), TypeError, "Expected output types .*int32"),
+    (lambda: tf.data.Dataset.from_tensors((1, 2)), ValueError, "same nested structure"),
+])  # fmt: skip
+def test_an_iterator_refuses_other_elements(dataset, error, says):
+    with tf.Graph().as_default():
+        iterator = tf.compat.v1.data.Iterator.from_structure(tf.int32, [])
+        with pytest.raises(ValueError, match="The iterator does not have an initializer"):
+            iterator.initializer  # noqa: B018
+        with pytest.raises(error, match=says):
+            iterator.make_initializer(dataset())

@@ -147,6 +147,10 @@ python.data.experimental.ops.compression_ops.: compress uncompress
 RecordInputV1 as python.ops.data_flow_ops.RecordInput
 [data.random_access]
 global_shuffle as python.data.experimental.ops.global_shuffle_op._global_shuffle
+[data.index_shuffle]
+python.data.experimental.ops.shuffle_ops.index_shuffle
+[data.multi_device]
+python.data.ops.multi_device_iterator_ops.: MultiDeviceIterator MultiDeviceIteratorSpec OwnedMultiDeviceIterator
 [data.worker_datasets]
 auto_sharded as python.data.experimental.ops.distribute._AutoShardDataset
 rebatched_for_replicas as python.data.experimental.ops.distribute._LegacyRebatchDataset
