@@ -182,6 +182,11 @@ def use_gpu() -> Iterator[None]:
         yield
 
 
+def soft(config: Message | None, force_gpu: bool) -> Message:
+    """Return a test's configuration of a session: without one of its own, devices that there are not are the CPU."""
+    return messages.ConfigProto(allow_soft_placement=not force_gpu) if config is None else config
+
+
 @contextlib.contextmanager
 def force_gpu() -> Iterator[None]:
     """Run ops on a GPU inside the block, or say that there is none."""

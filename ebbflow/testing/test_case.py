@@ -37,7 +37,7 @@ from ebbflow.ops.random.seeds import set_random_seed
 from ebbflow.platform import app
 from ebbflow.runtime.fetches import IndexedSlicesValue
 from ebbflow.runtime.session import Session, get_default_session
-from ebbflow.testing.modes import placed
+from ebbflow.testing.modes import placed, soft
 from ebbflow.testing.rounded_messages import rounded
 
 if TYPE_CHECKING:
@@ -151,6 +151,7 @@ class TestCase(unittest.TestCase):
         if context.executing_eagerly():
             yield EagerSession(self)
             return
+        config = soft(config, force_gpu)
         with Session(graph=graph, config=config) as opened, opened.graph.as_default(), placed(opened.graph, use_gpu):
             yield opened
 
@@ -163,7 +164,7 @@ class TestCase(unittest.TestCase):
             yield EagerSession(self)
             return
         if self._cached_session is None:
-            self._cached_session = Session(graph=graph, config=config)
+            self._cached_session = Session(graph=graph, config=soft(config, force_gpu))
         cached = self._cached_session
         with cached.graph.as_default(), cached.as_default(), placed(cached.graph, use_gpu):
             yield cached

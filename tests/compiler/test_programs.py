@@ -329,3 +329,16 @@ def test_the_text_of_a_program_that_is_gone_goes_with_the_next_one():
     assert file in linecache.cache  # whoever walks over the cache finds what was there when it began
     other = program()
     assert file not in linecache.cache and other.file in linecache.cache
+
+
+def test_an_assertion_speaks_before_what_it_is_there_for():
+    @tf2.function
+    def counted(x):
+        with tf2.control_dependencies([tf2.debugging.assert_greater(x, -1, message="no such class")]):
+            x = tf2.identity(x)
+        return tf2.math.bincount(x, minlength=3, maxlength=3), tf2.gather([1.0, 2.0, 3.0], x)
+
+    for _ in range(3):  # node by node, then compiled
+        assert counted(tf2.constant([1, 2]))[0].numpy().tolist() == [0, 1, 1]
+        with pytest.raises(tf2.errors.InvalidArgumentError, match="no such class"):
+            counted(tf2.constant([1, -1]))

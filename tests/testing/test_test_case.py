@@ -97,6 +97,13 @@ def test_fails(case, name, args):
         getattr(case, name)(*args)
 
 
+def test_devices_that_there_are_not_are_the_cpu(case):
+    with tf.Graph().as_default():
+        with tf.device("/device:GPU:0"):
+            doubled = tf.constant([1.0, 2.0]) * 2
+        assert case.evaluate(doubled).tolist() == [2.0, 4.0]
+
+
 def test_tensors_are_evaluated(case):
     case.assertAllClose(constant([1.0, 2.0]) * 2, [2.0, 4.0])
     case.assertShapeEqual(np.zeros((2, 3)), constant(np.zeros((2, 3))))

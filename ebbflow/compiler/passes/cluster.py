@@ -17,6 +17,7 @@ from ebbflow.core.op import op
 from ebbflow.engines import enabled
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.refusal import why_not
+from ebbflow.ops.checks.asserts import AssertOp
 
 CLUSTER = op(
     "_Cluster(inputs:Tin) -> (outputs:Tout) | Tin: list(type) >= 0; Tout: list(type) >= 0; region: func",
@@ -85,15 +86,19 @@ def levels_of(flow: Flow, fits: set[Node]) -> dict[Node, int]:
     of_value: dict[Value, int] = {}
     levels: dict[Node, int] = {}
     last = 0  # of what keeps state: it may not overtake
+    asserted = 0  # of assertions: what they are there for would say less of what is wrong
     for node in flow.nodes:
         level = max((of_value.get(v, 0) + 2 * _comes_from_another_turn(v, node) for v in node.inputs), default=0)
         always = node.op.name == "Const" or node.op.facts.variable  # there from the beginning
         if not always:
+            if node not in fits or node.op.facts.in_range:
+                level = max(level, asserted)
             level += (level % 2) != (0 if node in fits else 1)
         if node.stateful and not always:
             level = max(level, last)
             level += (level % 2) != (0 if node in fits else 1)
             last = level
+            asserted = level if node.op is AssertOp else asserted
         levels[node] = level
         for value in node.outputs:
             of_value[value] = level
