@@ -104,7 +104,7 @@ KERAS_2_PATHS = {f"keras.{name}" for name in _KERAS_2_PATHS.split()}
 OLD_PLACES = (
     "keras.layers.experimental", "keras.experimental", "keras.estimator", "python.keras",
     "keras.engine", "keras.objectives", "keras.wrappers", "keras.legacy", "keras.layers.core",
-    "keras.optimizers.legacy",
+    "keras.optimizers.legacy", "keras.mixed_precision.experimental",
     "keras.layers.convolutional", "keras.layers.recurrent", "keras.layers.normalization", "keras.layers.embeddings",
     "keras.layers.advanced_activations", "keras.layers.merge", "keras.layers.pooling", "keras.layers.wrappers",
     "keras.layers.noise", "keras.layers.local", "keras.utils.vis_utils", "keras.utils.generic_utils",

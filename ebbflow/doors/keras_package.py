@@ -135,7 +135,32 @@ def keras_2(door: int) -> ModuleType:
         vars(found).setdefault("__version__", sys.modules[KERAS_2].__version__)
         if _choice.old_optimizers and door == 2:
             _show_old_optimizers(found)
+        if door == 2:
+            _show_early_mixed_precision(found.mixed_precision)
         return found
+
+
+def _show_early_mixed_precision(mixed: ModuleType) -> None:
+    """Have `keras.mixed_precision` show its names of TensorFlow 2.1 to 2.10, `experimental`."""
+    name = f"{mixed.__name__}.experimental"
+    if name in sys.modules:
+        return
+
+    def loss_scaled(optimizer: Any, loss_scale: Any) -> Any:
+        """Return an optimizer whose loss is scaled: by "dynamic", or by a number that stays."""
+        if loss_scale == "dynamic":
+            return mixed.LossScaleOptimizer(optimizer)
+        return mixed.LossScaleOptimizer(optimizer, dynamic=False, initial_scale=float(loss_scale))
+
+    early = ModuleType(name, "Mixed precision by its first names.")
+    vars(early).update(
+        Policy=mixed.Policy,
+        global_policy=mixed.global_policy,
+        set_policy=mixed.set_global_policy,
+        get_layer_policy=lambda layer: layer.dtype_policy,
+        LossScaleOptimizer=loss_scaled,
+    )
+    sys.modules[name] = mixed.experimental = early  # type: ignore[attr-defined]
 
 
 def _show_old_optimizers(keras: ModuleType) -> None:

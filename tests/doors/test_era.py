@@ -76,6 +76,7 @@ def test_an_unreadable_program_is_of_the_second_era(tmp_path):
         ("from tensorflow.keras.optimizers import Adam; Adam(lr=0.1)", 2),
         ("import tensorflow as tf; tf.keras.layers.experimental.preprocessing.Normalization()", 2),
         ("import tensorflow as tf; tf.keras.optimizers.legacy.Adam()", 2),
+        ("from tensorflow.keras.mixed_precision import experimental as prec; prec.global_policy()", 2),
         ("import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()", 2),
         ("import tensorflow as tf; tf.compat.v1.logging.info(1)", None),
         ("from tensorflow.python.keras import backend", 2),

@@ -128,6 +128,25 @@ def test_symbolic_inputs_beside_arrays_and_as_an_index(tmp_path):
     assert [product, *others] == ["[[3.0, 3.0, 3.0, 3.0]]", "6.0 [0. 1.]", "[2, 3]"]
 
 
+def test_mixed_precision_by_its_first_names(tmp_path):
+    told = run(
+        """
+        import tensorflow as tf
+        from tensorflow.keras.mixed_precision import experimental as prec
+        import tensorflow.keras.mixed_precision.experimental as again
+        prec.set_policy(prec.Policy("mixed_float16"))
+        dense = tf.keras.layers.Dense(2)
+        print(dense(tf.ones((1, 3))).dtype.name, dense.kernel.dtype.name, prec.global_policy().name, again is prec)
+        print(prec.get_layer_policy(dense).compute_dtype)
+        for scale in ("dynamic", 128):
+            optimizer = prec.LossScaleOptimizer(tf.keras.optimizers.SGD(0.1), scale)
+            print(float(optimizer.loss_scale), optimizer.dynamic)
+        """,
+        tmp_path,
+    )
+    assert told.splitlines()[-4:] == ["float16 float32 mixed_float16 True", "float16", "32768.0 True", "128.0 False"]
+
+
 def test_slots_of_old_optimizers_come_back_from_checkpoints(tmp_path):
     told = run(
         """
