@@ -80,8 +80,8 @@ class Function(Trackable):
         self._makes_variables: bool | None = None  # known after the first call
         self._apart = ToldApart()
         self._reported = False
-        forget = weakref.WeakMethod(self._forget)
-        self._forget_ref = lambda ref: call_if_alive(forget, ref)
+        # no lambda: what it names is gone when the interpreter ends, where references die too
+        self._forget_ref = functools.partial(call_if_alive, weakref.WeakMethod(self._forget))
 
     @property
     def _attributes(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import gc
 import inspect
 import sys
 import threading
@@ -627,3 +628,18 @@ def test_a_composite_of_another_kind_is_refused_with_what_differs():
         concrete(tf.ragged.constant([[[1]]]))
     with pytest.raises(TypeError, match=r"dtype=tf\.float32.* to .*dtype=tf\.int32"):
         concrete(tf.ragged.constant([[1.0]]))
+
+
+def test_what_a_function_was_called_with_may_die_while_python_ends(monkeypatch):
+    class Thing:
+        n = 2.0
+
+    thing, told = Thing(), []
+    f = tf.function(lambda thing, x: x * thing.n)
+    assert f(thing, tf.constant(1.0)).numpy() == 2
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    monkeypatch.setattr("ebbflow.functions.function.call_if_alive", None)  # as the interpreter does to modules
+    del thing
+    gc.collect()
+    assert told == []
+    assert f.experimental_get_tracing_count() == 1
