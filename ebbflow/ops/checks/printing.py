@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes, errors, nest
+from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor, is_tensor
@@ -76,7 +76,9 @@ def string_format(
     expected = template.count(placeholder)
     if expected != len(given):
         raise ValueError(
-            f"The template expects {expected} tensors, but the inputs only has {len(given)}. "
+            f"{expected} placeholder(s) in template does not match {len(given)} tensor(s) provided as input"
+            if context.switches.tf1
+            else f"The template expects {expected} tensors, but the inputs only has {len(given)}. "
             "Please ensure the number of placeholders in template matches inputs length."
         )
     return StringFormat(given, template=template, placeholder=placeholder, summarize=summarize, name=name)

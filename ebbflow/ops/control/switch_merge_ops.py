@@ -3,11 +3,12 @@
 `Switch` sends a value one of two ways and `Merge` takes the one that came; `Enter`, `NextIteration` and `Exit` carry
 values into a loop, round it and out of it. In a graph they are made functional before it runs
 (`functions.functionalize`); the kernels here serve a single op called by itself, where a way not taken gives an empty
-tensor. Knows nothing of graphs.
+tensor. Knows of graphs only what gradients ask: which Switch a value has come through.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.core.op import op
 from ebbflow.core.shape import Dims
-from ebbflow.ops.declare import FLAT, UNDEFINED, same
+from ebbflow.core.tensor import EagerTensor
+from ebbflow.ops.declare import FLAT, UNDEFINED, raw, same
 from ebbflow.ops.sizes import invalid
 
 
@@ -43,14 +45,76 @@ def _merge(xp: Any, inputs: Any) -> tuple[Any, Any]:
     return inputs[0], np.array(0, np.int32)
 
 
-_ROUTES = {"shape": _switch_shape, "kernel": _switch, "gradient": UNDEFINED}
+def _switch_gradient(call: Any, grad_false: Any, grad_true: Any) -> tuple[Any, Any]:
+    """What came back the way that was taken."""
+    if isinstance(call.pred, EagerTensor):
+        return (grad_true if call.pred._array else grad_false), None
+    return raw.Merge([grad_false, grad_true]).output, None
+
+
+def _merge_gradient(call: Any, grad: Any, _: Any) -> Any:
+    """Each input's gradient goes back the way that the input came: what was not taken gets none."""
+    if isinstance(grad, EagerTensor):
+        return [grad, *[None] * (len(call.inputs) - 1)]
+    return [_back(grad, value, call.value_index, place) for place, value in enumerate(call.inputs)]
+
+
+def _back(grad: Any, value: Any, taken: Any, place: int) -> Any:
+    if value.op.type in _LOOPS:
+        raise LookupError(f"No gradient defined for the loop of '{value.op.name}'. Write it with tf.while_loop")
+    way = _way_of(value)
+    if way is None:
+        return raw.Switch(grad, raw.Equal(taken, place)).output_true
+    pred, side = way
+    return raw.Switch(grad, pred)[side]
+
+
+def _way_of(value: Any) -> tuple[Any, int] | None:
+    """Return the predicate that a value depends on, and whether it is there where that holds; None if on none.
+
+    A choice that is made and ended on the way there is passed over: what is in front of its own Switch comes next.
+    """
+    pending, seen = deque([value]), set()
+    while pending:
+        tensor = pending.popleft()
+        node = tensor.op
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.type in ("Switch", "RefSwitch"):
+            return node.inputs[1], tensor.value_index
+        if node.type in ("Merge", "RefMerge"):
+            inner = _way_of(node.inputs[0])
+            pending.extend(() if inner is None else (inner[0], *_data_of(node, inner[0])))
+        else:
+            pending.extend(node.inputs)
+    return None
+
+
+def _data_of(merge: Any, pred: Any) -> list[Any]:
+    """Return what comes to a choice from in front of it: what goes through the Switches of its predicate."""
+    pending, seen, found = deque(merge.inputs), set(), []
+    while pending:
+        node = pending.popleft().op
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.type in ("Switch", "RefSwitch") and node.inputs[1] is pred:
+            found.append(node.inputs[0])
+        else:
+            pending.extend(node.inputs)
+    return found
+
+
+_LOOPS = frozenset(("Enter", "RefEnter", "NextIteration", "RefNextIteration"))
+_ROUTES: dict[str, Any] = {"shape": _switch_shape, "kernel": _switch, "gradient": _switch_gradient}
 Switch = op("Switch(data:T, pred:bool) -> (output_false:T, output_true:T) | T: type", **_ROUTES)
 RefSwitch = op(
     "RefSwitch(data:Ref(T), pred:bool) -> (output_false:Ref(T), output_true:Ref(T)) | T: type | "
     "allows_uninitialized_input",
     **_ROUTES,
 )
-_JOINS = {"shape": _merge_shape, "kernel": _merge, "gradient": UNDEFINED}
+_JOINS: dict[str, Any] = {"shape": _merge_shape, "kernel": _merge, "gradient": _merge_gradient}
 Merge = op("Merge(inputs:N*T) -> (output:T, value_index:int32) | T: type; N: int >= 1", **_JOINS)
 RefMerge = op("RefMerge(inputs:Ref(N*T)) -> (output:Ref(T), value_index:int32) | T: type; N: int >= 1", **_JOINS)
 

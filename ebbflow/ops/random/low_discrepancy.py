@@ -129,7 +129,9 @@ def _(xp, index, seed, max_index, *, rounds):
     seeds = np.broadcast_to(np.atleast_2d(seed), (count, 3)).tolist()
     wrong = next(((i, m) for i, m in zip(places, most, strict=True) if not 0 <= i <= m), None)
     if wrong is not None:
-        raise invalid(f"index must be in [0, max_index], got {wrong[0]} with max_index {wrong[1]}")
+        broken = "max_index must be >= 0" if wrong[1] < 0 else "index must be >= 0"
+        broken = broken if min(wrong) < 0 else "max_index must be >= index"
+        raise invalid(f"{broken}: index must be in [0, max_index], got {wrong[0]} with max_index {wrong[1]}")
     words = [[s & 0xFFFFFFFF for s in row] for row in seeds]
     found = [_shuffled(i, s, m, rounds) for i, s, m in zip(places, words, most, strict=True)]
     result = np.array(found, index.dtype)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes
+from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
@@ -72,7 +72,7 @@ def split_v1(
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
     with name_scope(name, "StringSplit"):
         texts = ragged_or_tensor(source if input is None else input, dtypes.string)
-        if texts.shape.rank == 0:
+        if texts.shape.rank == 0 and not (context.switches.tf1 and result_type == "RaggedTensor"):
             texts = raw.Reshape(texts, np.array([1], np.int32))
         if result_type == "RaggedTensor":
             return split(texts, sep, maxsplit)

@@ -60,3 +60,52 @@ def test_random_predicates_are_not_the_same_though_written_alike(session):
     ways = [switch_merge.switch(tf.constant(1), tf.random.uniform([], seed=None) < 0.5) for _ in range(2)]
     both = tf.stack([switch_merge.merge(way)[1] for way in ways])
     assert {len(set(session.run(both).tolist())) for _ in range(64)} == {1, 2}
+
+
+def _both(x, way, other):
+    false, true = switch_merge.switch(x, way)
+    return switch_merge.merge([false * false * false, true * 5.0])[0]
+
+
+def _after(x, way, other):
+    false, true = switch_merge.switch(x, way)
+    return switch_merge.merge([false, true * true])[0] * x
+
+
+def _in_front_of_nothing(x, way, other):
+    return switch_merge.switch(x, way)[1] ** 2.0
+
+
+def _nested(x, way, other):
+    false, true = switch_merge.switch(x, way)
+    inner = switch_merge.switch(true, switch_merge.switch(other, way)[1])
+    return switch_merge.merge([false * false, switch_merge.merge([inner[0] * 2.0, inner[1] ** 3.0])[0] * true])[0]
+
+
+# what TensorFlow 2.21 gives at 3 for (way, other)
+GRADIENTS = [
+    (_both, {(True, True): 5.0, (False, True): 27.0}),
+    (_after, {(True, True): 27.0, (False, True): 6.0}),
+    (_in_front_of_nothing, {(True, True): 6.0, (False, True): 0.0}),
+    (_nested, {(True, True): 108.0, (True, False): 12.0, (False, True): 6.0, (False, False): 6.0}),
+]
+
+
+@pytest.mark.parametrize("function, expected", GRADIENTS, ids=lambda x: getattr(x, "__name__", ""))
+def test_gradients(session, function, expected):
+    x, way, other = tf.constant(3.0), v1.placeholder(tf.bool, []), v1.placeholder(tf.bool, [])
+    slope = v1.gradients(function(x, way, other), x)[0]
+    assert {key: float(session.run(slope, {way: key[0], other: key[1]})) for key in expected} == expected
+
+
+def test_gradients_of_gradients(session):
+    x, way = tf.constant(3.0), v1.placeholder(tf.bool, [])
+    slope = v1.gradients(v1.gradients(_after(x, way, None), x)[0], x)[0]
+    assert [float(session.run(slope, {way: side})) for side in (True, False)] == [18.0, 2.0]
+
+
+def test_the_gradient_of_a_loop_by_hand_is_refused(session):
+    entered = switch_merge.enter(tf.constant(1.0), "frame")
+    merged = switch_merge.merge([entered, entered])[0]
+    with pytest.raises(LookupError, match="No gradient defined"):
+        v1.gradients(merged, entered)

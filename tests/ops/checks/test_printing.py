@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ebbflow.ops.foundation  # noqa: F401  (operators)
-from ebbflow.core import dtypes, errors
+from ebbflow.core import context, dtypes, errors
 from ebbflow.eager.tape import GradientTape
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.placeholders import placeholder
@@ -202,3 +202,9 @@ def test_node_names():
 def test_timestamp():
     first = timestamp()
     assert first.dtype is dtypes.float64 and float(timestamp()) >= float(first)
+
+
+def test_the_words_of_tf_1_for_a_wrong_number_of_inputs(monkeypatch):
+    monkeypatch.setattr(context.switches, "tf1", True)
+    with pytest.raises(ValueError, match=r"2 placeholder\(s\) in template does not match 1 tensor\(s\)"):
+        printing.string_format("{} {}", [constant(1)])
