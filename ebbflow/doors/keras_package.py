@@ -43,10 +43,18 @@ MIXED = ("autocast_variable", "loss_scale_optimizer", "policy", "test_util")
 OPTIMIZERS = ("adadelta", "adagrad", "adam", "adamax", "ftrl", "gradient_descent", "nadam", "optimizer_v2", "rmsprop")
 """Modules of `keras.optimizer_v2` until TensorFlow 2.8."""
 
+ENGINE = {
+    **{name: f"layers.{name}" for name in ("Input", "InputLayer", "InputSpec", "Layer")},
+    "Model": "models.Model",
+    "get_source_inputs": "utils.get_source_inputs",
+}
+"""What `keras.engine` and its `topology` had for layers of one's own until Keras 2.3, and where it is."""
+
 MOVED = {
     **{f"layers.{room}": "layers" for room in ROOMS},
     "backend.tensorflow_backend": "backend",
     "engine.topology": "engine.base_layer",
+    **{f"{place}.{name}": new for place in ("engine", "engine.topology") for name, new in ENGINE.items()},
     "engine.network": "engine.functional",
     "engine.training_generator": "engine.training_generator_v1",
     "keras_parameterized": "testing_infra.test_combinations",

@@ -128,6 +128,29 @@ def test_symbolic_inputs_beside_arrays_and_as_an_index(tmp_path):
     assert [product, *others] == ["[[3.0, 3.0, 3.0, 3.0]]", "6.0 [0. 1.]", "[2, 3]"]
 
 
+def test_layers_of_ones_own_from_the_engine(tmp_path):
+    told = run(
+        """
+        import keras
+        import keras.engine as KE
+        import numpy as np
+        from keras.engine.topology import InputSpec, Layer, get_source_inputs
+
+        class Twice(KE.Layer):
+            def call(self, x):
+                return 2 * x
+
+        x = KE.Input((2,))
+        print(Layer is KE.Layer is keras.layers.Layer, InputSpec is KE.InputSpec, get_source_inputs(x)[0] is x)
+        print(KE.Model(x, Twice()(x)).predict(np.array([[1.0, 2.0]]), verbose=0).tolist())
+        """,
+        tmp_path,
+        "--tf",
+        "1",
+    )
+    assert told.splitlines()[-2:] == ["True True True", "[[2.0, 4.0]]"]
+
+
 def test_mixed_precision_by_its_first_names(tmp_path):
     told = run(
         """
