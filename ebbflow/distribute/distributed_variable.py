@@ -16,7 +16,7 @@ from ebbflow.core import context
 from ebbflow.distribute import current
 from ebbflow.distribute.reduce_op import ReduceOp
 from ebbflow.distribute.values import DistributedValues, Mirrored, PerReplica, value_of_replica
-from ebbflow.graph.scopes import group
+from ebbflow.graph.scopes import control_dependencies, group
 from ebbflow.ops.declare import raw
 from ebbflow.state.base import Variable, VariableAggregation, VariableSynchronization
 from ebbflow.trackable.constants import VARIABLE_VALUE_KEY
@@ -27,6 +27,7 @@ class DistributedVariable(DistributedValues, Variable):
     """One variable for each replica."""
 
     _written: Any = None  # of what an assignment gives in a graph: its node
+    _after: Any = None  # and the value behind it, in a graph of the program's own
 
     def __init__(self, strategy: Any, values: Sequence[Any], aggregation: VariableAggregation):
         DistributedValues.__init__(self, values)
@@ -117,7 +118,7 @@ class DistributedVariable(DistributedValues, Variable):
         return found
 
     def _as_graph_element(self) -> Any:
-        return self._get()._as_graph_element()
+        return self._get()._as_graph_element() if self._after is None else self._after
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -167,15 +168,15 @@ class DistributedVariable(DistributedValues, Variable):
 
     def assign(self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True) -> Any:
         """Set the value."""
-        return self._write("assign", value)
+        return self._given(self._write("assign", value), read_value)
 
     def assign_add(self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True) -> Any:
         """Add to the value."""
-        return self._write("assign_add", delta)
+        return self._given(self._write("assign_add", delta), read_value)
 
     def assign_sub(self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True) -> Any:
         """Subtract from the value."""
-        return self._write("assign_sub", delta)
+        return self._given(self._write("assign_sub", delta), read_value)
 
     def _scatter_rows(self, kind: str, indices: Any, updates: Any, use_locking: bool, name: str | None) -> Any:
         return self._write_own(lambda v: v._scatter_rows(kind, indices, updates, use_locking, name))
@@ -203,8 +204,20 @@ class DistributedVariable(DistributedValues, Variable):
         if context.executing_eagerly():
             return self
         written = object.__new__(type(self))  # this variable, and in a graph the node that all writes are done at
-        written.__dict__.update(self.__dict__, _written=group(*[write.op for write in writes]))
+        done = group(*[write.op for write in writes])
+        written.__dict__.update(self.__dict__, _written=done, _after=self._read_after(done))
         return written
+
+    def _read_after(self, done: Any) -> Any:
+        """Return the value as it is when a node is done; None in functions, where reads come behind by themselves."""
+        if done.graph.building_function:
+            return None
+        with control_dependencies([done]):
+            return self.value()
+
+    def _given(self, written: Any, read_value: bool) -> Any:
+        """Return what an assignment gives: in a graph, where nobody reads the value, the node that is done with it."""
+        return written if read_value or context.executing_eagerly() else getattr(written, "op", written)
 
     def __deepcopy__(self, memo: Any) -> Any:
         with self._distribute_strategy.scope():
@@ -261,7 +274,7 @@ class SyncOnReadVariable(DistributedVariable):
         return self._write_all(method, value)
 
     def _as_graph_element(self) -> Any:
-        return self.value()
+        return self.value() if self._after is None else self._after
 
     def value(self) -> Any:
         """Return the value here: outside of replicas, of all copies."""

@@ -96,7 +96,7 @@ class MirroredExtended(Extended):
 
     def variable_created_in_scope(self, v: Any) -> bool:
         """Return whether a variable belongs to this strategy."""
-        return getattr(v, "distribute_strategy", None) is self._strategy
+        return getattr(v, "_distribute_strategy", None) is self._strategy  # Keras 2's casting variables pass it on
 
     def value_container(self, value: Any) -> Any:
         """Return the distributed value that one replica's part belongs to, or the value."""
@@ -134,7 +134,7 @@ class MirroredExtended(Extended):
             )
             with current.entered(Place(self._strategy, None, i)), device_scope(device):
                 results.append(fn(var.values[i], *own_args, **own_kwargs))
-        if group or results[0] is None:
+        if group:
             return regroup(results)
         return nest.map_structure(self._local_results, regroup(results))
 

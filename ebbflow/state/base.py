@@ -101,7 +101,6 @@ class Variable(TensorBase, Trackable, metaclass=Making):
 
     __array_priority__ = 100
     _stable_fetch = True
-    _distribute_strategy: Any = None  # of one that has a value for each replica: the strategy that made it
     SaveSliceInfo = SaveSliceInfo
 
     _name: str
@@ -437,6 +436,8 @@ def _left_open(variable: Variable, name: str) -> NotImplementedError:
 
 class VariableV1(Variable):
     """A variable made with TF 1's arguments."""
+
+    _distribute_strategy: Any = None  # of one that has a value for each replica: the strategy that made it
 
     if TYPE_CHECKING:
 

@@ -56,21 +56,21 @@ class FixedLossScale(LossScale):
             raise ValueError("loss_scale_value must be a Python int or float.")
         if loss_scale_value < 1:
             raise ValueError("loss_scale_value must be at least 1.")
-        self._value = float(loss_scale_value)
+        self._loss_scale_value = float(loss_scale_value)
 
     def __call__(self) -> Tensor:
-        return convert(self._value, dtypes.float32)
+        return convert(self._loss_scale_value, dtypes.float32)
 
     def update(self, grads: Nested) -> tuple[Any, Any]:
         """Change nothing."""
         return no_op(), True
 
     def __repr__(self) -> str:
-        return f"FixedLossScale({self._value})"
+        return f"FixedLossScale({self._loss_scale_value})"
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that make this scale again."""
-        return {"loss_scale_value": self._value}
+        return {"loss_scale_value": self._loss_scale_value}
 
 
 class DynamicLossScale(LossScale):

@@ -203,3 +203,40 @@ def test_an_optimizer_of_tf_1_outside_the_strategy_changes_the_first_copy(strate
     getattr(v1.train, optimizer)(0.5).apply_gradients([(tape.gradient(loss, v), v)])
     first, second = (copy.numpy().tolist() for copy in v.values)
     assert first[0] < 1 and second == [1.0, 2.0]
+
+
+def test_assignments_in_a_graph_are_made_when_what_they_give_is_run():
+    with tf.Graph().as_default():
+        strategy = tf.distribute.MirroredStrategy(["cpu:0"])
+        with strategy.scope():
+            v = tf.Variable(1.0)
+        read, done = v.assign_add(2.0), v.assign_add(4.0, read_value=False)
+        assert isinstance(done, tf.Operation)
+        with tf.compat.v1.Session() as session:
+            session.run(tf.compat.v1.global_variables_initializer())
+            assert session.run(read) == 3.0
+            session.run(done)
+            assert session.run(v) == 7.0
+
+
+def test_what_an_update_gives_is_listed_also_where_it_gives_nothing():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0"])
+    with strategy.scope():
+        v = tf.Variable(1.0)
+        assert strategy.extended.update(v, lambda v: None, group=False) == (None,)
+
+
+def test_a_variable_around_another_is_of_its_strategy():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0"])
+    with strategy.scope():
+        v = tf.Variable(1.0)
+
+    class Around(tf.Variable):
+        def __init__(self, inner):
+            self._inner = inner
+
+        def __getattr__(self, name):
+            return getattr(self._inner, name)
+
+    assert strategy.extended.variable_created_in_scope(Around(v))
+    assert not strategy.extended.variable_created_in_scope(Around(tf.Variable(1.0)))
