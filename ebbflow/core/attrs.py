@@ -133,6 +133,12 @@ def _shape(value: Any) -> Any:
     return as_dims(value)
 
 
+def _func(value: Any) -> Any:
+    """Return the body of a function; what a program holds (of `Defun`, of a concrete function) knows its own."""
+    body = getattr(value, "_body_of_attr", None)
+    return value if body is None else body()
+
+
 def _plain(value: Any) -> Any:
     return value
 
@@ -145,5 +151,5 @@ _FORMS = {
     "type": lambda value: dtypes.as_dtype(value).base_dtype,
     "shape": _shape,
     "tensor": _plain,
-    "func": _plain,
+    "func": _func,
 }

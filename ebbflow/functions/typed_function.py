@@ -71,6 +71,14 @@ class DefinedFunction:
     def declared_input_types(self) -> list[Any]:
         return list(self._types)
 
+    def _body_of_attr(self) -> FuncGraph:
+        return self.body(self._types)
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        """The tensors outside that the function of its declared types uses."""
+        return list(self.body(self._types).external_captures)
+
     @property
     def definition(self) -> Any:
         """The function as a FunctionDef message."""

@@ -74,7 +74,7 @@ ELSEWHERE = {
     "handles of trees: learning's tests": "BoostedTrees.*(Ensemble|Resource|Predict|Outputs|CenterBias).*|"
     "IsBoostedTrees.*|BoostedTreesFlushQuantileSummaries",
     "control flow: functions' tests": "(Ref)?(Switch|Merge|Enter|Exit|NextIteration|Select)|LoopCond|ControlTrigger|"
-    "RefIdentity|NoOp|Abort|(Stateless)?(If|While|Case)|(Stateful)?PartitionedCall|FakeParam",
+    "RefIdentity|NoOp|Abort|(Stateless)?(If|While|Case)|(Stateful)?PartitionedCall|BatchFunction|FakeParam",
     "optionals: functions' tests": "Optional.*",
     "datasets and iterators: data's tests": ".*Dataset(V[2-4])?|.*Iterator.*|DatasetCardinality|DatasetTo.*|"
     "DatasetF(ingerprint|romGraph)|DummyIterationCounter|DistributedSave|(Unc|C)ompressElement|"

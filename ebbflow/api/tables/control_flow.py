@@ -1,6 +1,8 @@
 """The names of control flow: loops, choices, arrays of tensors."""
 
 BOTH = """
+[functions.batching]
+nondifferentiable_batch_function
 [functions.control_flow.case]
 case
 switch_case
