@@ -31,6 +31,8 @@ from ebbflow.state.base import VariableAggregation, VariableSynchronization
 class MirroredStrategy(Strategy):
     """A replica on each of some devices of this process; a step runs in each, on its share of a batch."""
 
+    _collective_key_base = 0  # tests of TensorFlow's set it, so that strategies do not meet in collective ops
+
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: CrossDeviceOps | None = None):
         if cross_device_ops is not None and not isinstance(cross_device_ops, CrossDeviceOps):
             raise ValueError(f"cross_device_ops must be a tf.distribute.CrossDeviceOps, not {cross_device_ops!r}")
