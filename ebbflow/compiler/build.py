@@ -15,7 +15,8 @@ import numpy as np
 
 from ebbflow.compiler.decisions import Decisions, has_effects, truth_of
 from ebbflow.compiler.flow import READ, Flow, Held, Node, Value
-from ebbflow.compiler.shapes_through import note_lists, note_loop
+from ebbflow.compiler.partial_values import note_partly
+from ebbflow.compiler.shapes_through import note_choice, note_lists, note_loop
 from ebbflow.core import dtypes
 from ebbflow.core.shape import Dims, is_static, merge_dims
 from ebbflow.ops.state.variable_ops import handle_facts
@@ -233,6 +234,8 @@ def infer(node: Node) -> None:
     note_lists(node)
     if node.op.facts.loop:
         note_loop(node, loop_function)
+    if node.op.name in ("If", "StatelessIf"):
+        note_choice(node, function_like)
     if node.op.name == "FusedBatchNormV3":
         node.outputs[5].dims = ()  # room for other devices' notes: nothing is in it here
     if node.op.name == "VariableShape":
@@ -243,6 +246,7 @@ def infer(node: Node) -> None:
         for value, array in zip(node.outputs, computed(node), strict=True):
             if array is not None:
                 value.known, value.dims = array, array.shape
+    note_partly(node)
 
 
 def _small(value: Value) -> bool:

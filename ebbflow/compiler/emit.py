@@ -106,18 +106,19 @@ class Writer:
         view = views.view_of(node)
         if view is not None:
             return "view", view
-        if all(v.is_static and v.dtype.np.kind != "O" for v in (*node.inputs, *node.outputs)):
-            made = None if self.exact else self._prepared(node)
+        static = all(v.is_static and v.dtype.np.kind != "O" for v in (*node.inputs, *node.outputs))
+        made = None if self.exact else self._prepared(node, node.op.preparers if static else node.op.open_preparers)
+        if static:
             if made is not None:
                 return "made", made
             if single and not (self.exact and _has_engine(node)):
                 lines = numpy_lines.lines_for(node)
                 if lines is not None:
                     return "rows", lines
-        return "kernel", None
+        return "kernel", None if static else made
 
-    def _prepared(self, node: Node) -> Callable[..., Any] | None:
-        for prepare in node.op.preparers:
+    def _prepared(self, node: Node, preparers: Sequence[Callable[..., Any]]) -> Callable[..., Any] | None:
+        for prepare in preparers:
             made = prepare([Known(v.dims, v.dtype, v) for v in node.inputs], node.attrs, [v.dims for v in node.outputs])
             if made is not None:
                 return made
@@ -147,7 +148,7 @@ class Writer:
             targets = [self._target(number, v, node, self._alone(shares, node, v)) for v in node.outputs]
             self._line("    " + self._call(node, how, inputs, targets), node)
         else:
-            self._kernel(node, inputs)
+            self._kernel(node, inputs, how)
         self._let_go(number, node)
 
     def _call(self, node: Node, how: Any, inputs: list[str], targets: list[str]) -> str:
@@ -236,8 +237,8 @@ class Writer:
             if v.nbytes == out.nbytes and sum(v in self._looks_into.get(w, (w,)) for w in node.inputs) == 1
         ]
 
-    def _kernel(self, node: Node, inputs: list[str]) -> None:
-        call = f"{self._object(node, self.bind(node))}({', '.join(inputs)})"
+    def _kernel(self, node: Node, inputs: list[str], made: Callable[..., Any] | None = None) -> None:
+        call = f"{self._object(node, made or self.bind(node))}({', '.join(inputs)})"
         outs = node.outputs
         if not outs:
             self._line(f"    {call}", node)

@@ -49,7 +49,7 @@ ANYTHING = Held(None)
 class Value:
     """An argument of a flow, or one result of a node."""
 
-    __slots__ = ("dims", "dtype", "held", "index", "known", "node", "storage", "tensor")
+    __slots__ = ("dims", "dtype", "held", "index", "known", "node", "partly", "storage", "tensor")
 
     def __init__(self, node: Node | None, index: int, dtype: DType, dims: Dims, tensor: Any = None):
         self.node = node
@@ -57,6 +57,7 @@ class Value:
         self.dtype = dtype
         self.dims = dims
         self.known: np.ndarray | None = None
+        self.partly: tuple[np.ndarray, np.ndarray] | None = None  # elements, and which of them are known
         self.storage: Storage | None = None  # of a variable's handle that is fed, where it is always the same
         self.tensor = tensor
         self.held = ANYTHING
@@ -88,6 +89,9 @@ class Value:
     def constant_dims(self) -> Dims:
         if self.known is not None:
             return tuple(None if n < 0 else int(n) for n in self.known.reshape(-1))
+        if self.partly is not None:
+            pairs = zip(*self.partly, strict=True)
+            return tuple(int(n) if is_known and n >= 0 else None for n, is_known in pairs) if self.dims else None
         return None if self.dims is None or not self.dims or self.dims[0] is None else (None,) * self.dims[0]
 
     def __repr__(self) -> str:

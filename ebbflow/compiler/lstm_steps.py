@@ -151,10 +151,33 @@ def prepare_back(order: str, knowns: Sequence[Any], attrs: dict[str, Any], outpu
     return run
 
 
+def of_any_length(prepare: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a preparer for sequences of any length, whose results have memory of their own."""
+
+    def prepared(order: str, knowns: Sequence[Any], attrs: dict[str, Any], outputs: Sequence[Any]) -> Any:
+        run = None if None in outputs else prepare(order, knowns, attrs, outputs)
+        if run is None:
+            return None
+
+        def made(count: Any, x: Any, *more: Any) -> list[Any]:
+            results = [np.empty([len(x) if n is None else n for n in dims], np.float32) for dims in outputs]
+            run(count, x, *more, *results)
+            return results
+
+        return made
+
+    return prepared
+
+
 def _sizes(knowns: Sequence[Any], attrs: dict[str, Any]) -> dict[str, int] | None:
-    """Return the sizes of a step, where there is code for it."""
+    """Return the sizes of a step, where there is code for it: whatever the number of steps."""
     x, state = knowns[1].dims, knowns[2].dims
-    if attrs["use_peephole"] or knowns[1].dtype is not dtypes.float32 or not all((*x, *state)):
+    if (
+        attrs["use_peephole"]
+        or knowns[1].dtype is not dtypes.float32
+        or None in (x, state)
+        or not all((*x[1:], *state))
+    ):
         return None
     (batch, units), depth = state, x[2]
     if batch * (depth + units) * units * 4 > MOST or not enabled.allowed("native") or not library.available():
@@ -174,6 +197,7 @@ def _bound(node: Node) -> Callable[..., Any]:
 
 def _attach(fn: Callable[..., Any], order: str, op: Op) -> None:
     op.prepare(partial(fn, order))
+    op.prepare_open(partial(of_any_length(fn), order))
 
 
 registry.when_declared("BlockLSTM", partial(_attach, prepare, "icfo"))

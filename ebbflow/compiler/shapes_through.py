@@ -1,4 +1,4 @@
-"""Shapes that come through lists and loops, while a flow is built.
+"""Shapes that come through lists, loops and choices, while a flow is built.
 
 A graph made for batches of any size says little of what its loops carry, and nothing of what their lists hold; a run
 has one size. Which shapes a loop's variables have in every turn is found by trying: the body is built for the shapes
@@ -57,6 +57,22 @@ def note_loop(node: Node, build: Build) -> None:
         value.held = held
         with contextlib.suppress(ValueError):  # the graph says otherwise: running it will tell
             value.dims = merge_dims(value.dims, dims)
+
+
+def entering(node: Node) -> list[Known]:
+    """Return what a loop's variables are at the beginning of every turn, as far as that was noted."""
+    pairs = zip(node.inputs, node.outputs, strict=True)
+    return [(_common(given.dims, v.dims), _held_by_both(given.held, v.held)) for given, v in pairs]
+
+
+def note_choice(node: Node, build: Callable[[Any, Sequence[Value]], Flow]) -> None:
+    """Note the shapes that both branches of a choice give."""
+    if all(v.is_static for v in node.outputs):
+        return
+    branches = [build(node.attrs[name], node.inputs[1:]).outputs for name in ("then_branch", "else_branch")]
+    for value, one, other in zip(node.outputs, *branches, strict=False):
+        with contextlib.suppress(ValueError):
+            value.dims = merge_dims(value.dims, _common(one.dims, other.dims))
 
 
 def _settled(held: Held) -> bool:

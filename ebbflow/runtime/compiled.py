@@ -2,8 +2,8 @@
 
 A `Runner` stands for one set of fetches and feeds. The first run with shapes not met before goes through the plain
 executor, so nothing waits for a compiler; the second makes a Program for these shapes. When the shapes keep changing,
-one Program for all of them takes over, and where a Program cannot be made the executor goes on. Both give the same
-answers.
+one Program takes over that leaves open what has changed of them (the length of sequences), and nothing else; where a
+Program cannot be made the executor goes on. Both give the same answers.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 MAX_SHAPES = 16
 """At most this many sets of shapes get a Program of their own; then one serves all."""
+
+FEW_SHAPES = 4
+"""Shapes that are met for the first time go through the executor, up to so many of them."""
 
 _ANY = "any"
 
@@ -53,6 +56,7 @@ class Runner:
         self.when_settled: Callable[[Callable[..., Any]], None] | None = None  # is told what to call instead of this
         self.feeds = list(feeds)
         self._met: set[Any] = set()
+        self._open: list[Any] | None = None  # the shapes of the Program for many: what has changed is None
         self._programs: dict[Any, Program | None] = {}
         self._lock = threading.Lock()
         self._nodes = [type(f) is SymbolicTensor for f in fetches]
@@ -131,10 +135,18 @@ class Runner:
                 return self._programs[key]
             if len(self._met) < MAX_SHAPES:
                 self._met.add(key)
-                return None
-            if _ANY not in self._programs:
-                self._programs[_ANY] = self.compile([t._dims for t in self.feeds])
-            return self._programs[_ANY]
+                if len(self._met) <= FEW_SHAPES:
+                    return None
+            return self._for_many(key)
+
+    def _for_many(self, shapes: Sequence[Any]) -> Program | None:
+        """Return the Program for shapes that keep changing: open where they have."""
+        others = [*self._met] if self._open is None else [self._open]
+        wider = [functools.reduce(_either, dims) for dims in zip(shapes, *others, strict=True)]
+        if wider != self._open:
+            self._open = wider
+            self._programs[_ANY] = self.compile(wider)
+        return self._programs[_ANY]
 
     @functools.cached_property
     def _all_in_python(self) -> bool:
@@ -171,6 +183,13 @@ class Runner:
             program = self.compile([t._dims for t in self.feeds])
             return program.source if program is not None else "# runs node by node: it cannot be compiled\n"
         return "\n".join(parts)
+
+
+def _either(dims: Any, others: Any) -> Any:
+    """Return the shape of which both are: open where they differ."""
+    if dims is None or others is None or len(dims) != len(others):
+        return None
+    return tuple([n if n == m else None for n, m in zip(dims, others, strict=True)])
 
 
 def _programs() -> ModuleType:

@@ -15,7 +15,7 @@ from ebbflow.compiler import lstm_steps  # noqa: F401 (ops are prepared there)
 from ebbflow.compiler.build import build
 from ebbflow.compiler.clusters import Cluster
 from ebbflow.compiler.decisions import Decisions
-from ebbflow.compiler.flow import READ, Failed, Flow, Node
+from ebbflow.compiler.flow import READ, Failed, Flow, Node, Value
 from ebbflow.compiler.jit import Jitted, outside
 from ebbflow.compiler.native_region import PATIENCE, Native, storage_of
 from ebbflow.compiler.options import ALL, EXACT, NOT_FOR_XLA, ROUNDING, jit_level, memory_limit, switched_off
@@ -25,6 +25,7 @@ from ebbflow.compiler.passes.cluster import CLUSTER
 from ebbflow.compiler.passes.native import BOTH
 from ebbflow.compiler.passes.parallel import TOGETHER
 from ebbflow.compiler.program import Program
+from ebbflow.compiler.turn_by_turn import TurnByTurn
 from ebbflow.core import dtypes, errors
 from ebbflow.ops.state.storage import ELSEWHERE, Storage
 from ebbflow.runtime.decided_programs import Decided
@@ -62,7 +63,9 @@ def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None
         return None  # each op on such a variable is run where it is kept: the executor sees to that
     limit = memory_limit(proto)
     best = optimise(flow, off, greedy, limit)
-    program = Program(best, partial(bind, session=runner.session), runner.jit == EXACT)
+    plain = not greedy and limit is None and runner.jit != EXACT
+    within = partial(bind, session=runner.session, off=off if plain else None)
+    program = Program(best, within, runner.jit == EXACT)
     program.handles = handles
     if fed is not None and not greedy and limit is None and any(node.op.facts.loop for node in best.nodes):
         return Decided(program, _Ways(runner, shapes, off))
@@ -83,7 +86,7 @@ class _Ways:
     def program(self, flow: Flow, fed: Sequence[Any]) -> Program:
         """Return the Program of one way."""
         _handles(flow, fed)
-        bound = partial(bind, session=self._runner.session, patience=SURE)
+        bound = partial(bind, session=self._runner.session, patience=SURE, off=self._off)
         return Program(optimise(flow, self._off), bound, self._runner.jit == EXACT)
 
 
@@ -118,24 +121,31 @@ def explained(failed: Failed) -> Exception:
     return located(explained, origin, [])
 
 
+def _refers(value: Value) -> bool:
+    return value.dtype._is_ref_dtype
+
+
 def outside_xla(flow: Flow) -> Iterator[str]:
     """Yield a line for each node that XLA was not given, and why."""
     for node, why in outside(flow):
         yield f"# outside XLA: {node.name} ({node.op.name}) {why}\n"
 
 
-def bind(node: Node, session: Any, patience: int = PATIENCE) -> Callable[..., Any]:
+def bind(node: Node, session: Any, patience: int = PATIENCE, off: frozenset[str] | None = None) -> Callable[..., Any]:
     """Return a function from a node's flat input values to its results, flat where it has several.
 
-    After `patience` runs by NumPy machine code is made for it.
+    After `patience` runs by NumPy machine code is made for it. `off` are the passes that what is inside of it is made
+    without; None leaves that to its functions themselves.
     """
-    within = partial(bind, session=session, patience=patience)
+    within = partial(bind, session=session, patience=patience, off=off)
     if node.op is CLUSTER:
         return Cluster(node.attrs["region"], within, session)
     if node.op in BOTH:
         return Native(node.attrs["region"], [storage_of(v, within) for v in node.inputs], within, session, patience)
     if node.op is TOGETHER:
         return Together(node.attrs["regions"], within)
+    if node.op.facts.loop and off is not None and not node.stateful and not any(map(_refers, node.inputs)):
+        return TurnByTurn(node, lambda flow: Program(optimise(flow, off), within), session)
     call = node.op.bound(node.attrs, NodeRun(session, node.origin))
     signature = node.op.signature
     return (lambda *values: signature.flat_results(call(*values))) if signature.gives_lists_among else call

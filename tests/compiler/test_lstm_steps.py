@@ -64,6 +64,26 @@ def test_programs_give_what_single_calls_give(form: str) -> None:
         native_region.settle()
 
 
+@pytest.mark.parametrize("form", ["clipped", "other order", "peepholes"])
+def test_sequences_of_any_length_have_one_program(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    op, attrs = FORMS[form]
+    tensors = {name: tf.constant(a) for name, a in GIVEN.items() if name != "x"}
+    made = []
+    code = lstm_steps._code
+    monkeypatch.setattr(lstm_steps, "_code", lambda text: made.append(code(text)) or made[-1])
+
+    @tf.function(autograph=False, input_signature=[tf.TensorSpec([None, BATCH, DEPTH])])
+    def run(x: Any) -> list[Any]:
+        return sequence(op, attrs, tf.shape(x)[0], x=x, **tensors)
+
+    for length in range(1, 12):
+        x = tf.constant(floats(length, BATCH, DEPTH))
+        for a, b in zip(run(x), sequence(op, attrs, length, x=x, **tensors), strict=True):
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
+        native_region.settle()
+    assert len(made) == (0 if form == "peepholes" else 2)  # there and back
+
+
 def test_a_count_out_of_range_is_an_error_in_programs_too() -> None:
     op, attrs = FORMS["plain"]
     tensors = {name: tf.constant(a) for name, a in GIVEN.items()}

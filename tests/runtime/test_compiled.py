@@ -5,9 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
+
 import ebbflow as tf
 import ebbflow.v1 as v1
 from ebbflow.platform import config
+from ebbflow.runtime.compiled import FEW_SHAPES, MAX_SHAPES, Runner
 
 LOADED = """
 import sys
@@ -58,3 +61,28 @@ def test_a_variable_in_a_branch_has_its_shape():
         for _ in range(3):
             session.run(halved)
         assert session.run(vector).tolist() == [0.125, 0.25]
+
+
+def test_shapes_that_keep_changing_have_a_program_that_is_open_where_they_change():
+    with v1.Graph().as_default(), v1.Session() as session:
+        x, y = v1.placeholder(tf.float32, [None, None]), v1.placeholder(tf.float32)
+        total = v1.reduce_sum(v1.tanh(x) * 2.0, 1) + y
+
+        def run(rows, columns, more=()):
+            a, b = np.full([rows, columns], 0.5, "f"), np.ones(more, "f")
+            wanted = np.tanh(a).sum(1) * 2 + b
+            np.testing.assert_allclose(session.run(total, {x: a, y: b}), wanted, rtol=1e-5)
+            found = [part for parts in session._runners.values() for part in parts]
+            return next(part for part in found if isinstance(part, Runner))
+
+        for n in range(FEW_SHAPES):
+            assert run(4, n + 1)._open is None
+        for n in range(FEW_SHAPES, 2 * MAX_SHAPES):
+            runner = run(4, n + 1)
+            assert runner._open == [(4, None), ()] and runner._programs["any"] is not None
+        made = runner._programs["any"]
+        assert run(4, 100)._programs["any"] is made
+        assert run(3, 100)._open == [(None, None), ()]
+        assert run(3, 100, [3])._open == [(None, None), None]
+        assert run(9, 9)._programs["any"] is not made and len(runner._met) == MAX_SHAPES
+        assert run(4, 2)._programs.keys() == {"any", ((4, 2), ())}  # met for the second time

@@ -2,9 +2,10 @@
 
 Each op on a list gives a new `TensorList`; the old one stays what it was. Both share one dictionary of elements: the
 newest version owns it, and an older one only remembers the single entry in which it differs from its successor. Should
-an old version be asked again, it takes the dictionary back, and the others learn how they differ from it. So a loop
-that pushes or sets once an iteration costs the same for each, and an element is freed as soon as no living version has
-it. An entry that was never set is not there at all: a list of zeros costs nothing. Knows arrays and nothing of ops.
+an old version be asked again, it takes the dictionary back, and the others learn how they differ from it; one that is
+far behind gets a dictionary of its own, so that two lists that began as one do not pull at it in turns. So a loop that
+pushes or sets once an iteration costs the same for each, and an element is freed as soon as no living version has it.
+An entry that was never set is not there at all: a list of zeros costs nothing. Knows arrays and nothing of ops.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ import numpy as np
 from ebbflow.core.dtypes import DType, variant
 from ebbflow.core.shape import Dims, is_static
 from ebbflow.ops.sizes import invalid, room_for
+
+FAR = 8
+"""Versions between one that is asked and the newest, from which on it has entries of its own."""
 
 _MISSING: Any = object()
 _lock = threading.Lock()  # for all lists: taken for a moment where a dictionary changes hands
@@ -54,8 +58,13 @@ class TensorList:
     def pop(self) -> tuple[TensorList, np.ndarray | None]:
         """Return the list without its last element, and that element."""
         last = self.length - 1
-        item = self.get(last)
-        return self._with(last, _MISSING, last), item
+        with _lock:
+            entries = self._own()
+            item = entries.get(last)
+            newer = TensorList(self.dtype, self.element_dims, last, self.limit, entries)
+            entries.pop(last, None)
+            self._entries, self._change = None, (last, _MISSING if item is None else item, newer)
+        return newer, item
 
     def set(self, index: int, item: np.ndarray) -> TensorList:
         """Return the list with one element replaced, as long as it must be to have it."""
@@ -110,8 +119,10 @@ class TensorList:
     def _with(self, key: int, value: Any, length: int) -> TensorList:
         with _lock:
             entries = self._own()
-            newer = TensorList(self.dtype, self.element_dims, length, self.limit, entries)
-            self._entries, self._change = None, (key, entries.get(key, _MISSING), newer)
+            newer = TensorList(self.dtype, self.element_dims, length, self.limit, entries or {})
+            entries = newer._entries  # type: ignore[assignment]
+            if self._entries is entries:
+                self._entries, self._change = None, (key, entries.get(key, _MISSING), newer)
             if value is _MISSING:
                 entries.pop(key, None)
             else:
@@ -125,10 +136,12 @@ class TensorList:
         path = [self]
         while path[-1]._change is not None:
             path.append(path[-1]._change[2])
-        entries: Any = path[-1]._entries
+        far = len(path) > FAR
+        entries: Any = dict(path[-1]._entries) if far else path[-1]._entries  # type: ignore[arg-type]
         for older, newer in zip(reversed(path[:-1]), reversed(path[1:]), strict=True):
             key, value, _ = older._change  # type: ignore[misc]
-            newer._entries, newer._change = None, (key, entries.get(key, _MISSING), older)
+            if not far:
+                newer._entries, newer._change = None, (key, entries.get(key, _MISSING), older)
             if value is _MISSING:
                 entries.pop(key, None)
             else:

@@ -25,8 +25,8 @@ from ebbflow.ops.state.storage import boxed
 
 def list_of(handle: np.ndarray) -> TensorList:
     """Return the list in a scalar of dtype variant."""
-    found = handle.item() if handle.dtype == object and handle.size == 1 else None
-    if not isinstance(found, TensorList):
+    found = handle.item() if handle.size == 1 else None
+    if found.__class__ is not TensorList:
         raise invalid(f"Input handle is not a list. Saw: '{type(found).__name__}'")
     return found
 

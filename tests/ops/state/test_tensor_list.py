@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ebbflow as tf
 from ebbflow.core import dtypes
-from ebbflow.ops.state.list_value import TensorList
+from ebbflow.ops.state.list_value import FAR, TensorList
 
 r = tf.raw_ops
 NO_LENGTHS = np.zeros([0], np.int64)
@@ -259,3 +259,14 @@ def test_elements_are_not_copied():
     x = np.zeros(10)
     pushed = TensorList(dtypes.float64, None).push(x)
     assert pushed.get(0) is x and pushed.push(x).pop()[1] is x
+
+
+def test_lists_that_began_as_one_do_not_pull_at_its_entries():
+    x = np.zeros(1)
+    for first in (TensorList(dtypes.float64, None), TensorList(dtypes.float64, None).push(x)):
+        one = other = first
+        for _ in range(2 * FAR):
+            one, other = one.push(x), other.push(x)
+        for _ in range(3):
+            one, other = one.push(x), other.push(x)
+            assert one._entries is not None and other._entries is not None
