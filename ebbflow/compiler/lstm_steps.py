@@ -197,7 +197,7 @@ def _bound(node: Node) -> Callable[..., Any]:
 
 def _attach(fn: Callable[..., Any], order: str, op: Op) -> None:
     op.prepare(partial(fn, order))
-    op.prepare_open(partial(of_any_length(fn), order))
+    op.open_preparers.append(partial(of_any_length(fn), order))
 
 
 registry.when_declared("BlockLSTM", partial(_attach, prepare, "icfo"))

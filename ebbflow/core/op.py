@@ -111,7 +111,7 @@ class Op:
         self.gradient_by_name_fn: Any = None
         self.engines: list[tuple[Callable[..., bool], Callable[..., Any]]] = []
         self.preparers: list[Callable[..., Any]] = []
-        self.open_preparers: list[Callable[..., Any]] = []
+        self.open_preparers: list[Callable[..., Any]] = []  # for open shapes: of inputs to outputs
         self.lowering_fn: Any = None
         self.lowering_attrs: tuple[str, ...] = ()
         self.checks_first = checks_first
@@ -200,10 +200,6 @@ class Op:
         self.preparers.append(fn)
         self._name(fn, "prepare")
         return fn
-
-    def prepare_open(self, fn: Callable[..., Any]) -> None:
-        """Offer the same where shapes are open: what `fn` gives is a function of the input arrays to the outputs."""
-        self.open_preparers.append(fn)
 
     def xla(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Declare how XLA computes the op, where its kernel cannot serve jax: `fn(jnp, *arrays, **attrs named)`."""
