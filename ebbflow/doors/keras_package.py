@@ -183,6 +183,9 @@ def _show_old_optimizers(keras: ModuleType) -> None:
 def inside(path: str) -> Any:
     """Return what Keras 2 has at a path of `tensorflow.python.keras`, or of `keras` in its years; None for nothing."""
     root = keras_2(2)
+    if path == "src":  # where Keras 2.13 and later had what was below `keras` itself
+        return importlib.import_module(f"{KERAS_2}.src")
+    path = path.removeprefix("src.")
     asked, path = path, MOVED.get(path, path)
     if not path:
         return root

@@ -103,17 +103,30 @@ def _is_of_graph(value: Any) -> bool:
     return type(value) is SymbolicTensor or isinstance(value, Operation)
 
 
-@contextlib.contextmanager
-def device_scope(device_name: Any) -> Iterator[None]:
+def device_scope(device_name: Any) -> AbstractContextManager[None]:
     """Ask for a device. Where it is not there the work is done on a device that is (soft placement)."""
-    if context.executing_eagerly():
-        if callable(device_name):
+    return _DeviceScope(device_name)
+
+
+class _DeviceScope(contextlib.ContextDecorator, AbstractContextManager[None]):
+    """May be entered again, also inside itself: programs keep one and enter it wherever they compute."""
+
+    def __init__(self, device_name: Any) -> None:
+        self._device_name = device_name
+        self._entered: list[AbstractContextManager[Any]] = []
+
+    def __enter__(self) -> None:
+        if not context.executing_eagerly():
+            scope: AbstractContextManager[Any] = get_default_graph().device(self._device_name)
+        elif callable(self._device_name):
             raise RuntimeError("tf.device does not support functions when eager execution is enabled.")
-        with Placing(device_name):
-            yield
-        return
-    with get_default_graph().device(device_name):
-        yield
+        else:
+            scope = Placing(self._device_name)
+        scope.__enter__()
+        self._entered.append(scope)
+
+    def __exit__(self, *exc: Any) -> None:
+        self._entered.pop().__exit__(*exc)
 
 
 def control_dependencies(control_inputs: Nested) -> Any:

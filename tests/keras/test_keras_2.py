@@ -227,6 +227,10 @@ def test_which_keras(tmp_path):
     code = "import tensorflow as tf; print(tf.keras.__name__.split('.')[0])"
     assert run(code, tmp_path) == "keras\n"
     assert run(code, tmp_path, "--keras", "2") == "tf_keras\n"
+    deeper = (
+        "import keras.src; from keras.src.engine import keras_tensor; print(keras_tensor.__name__, keras.src.__name__)"
+    )
+    assert run(deeper, tmp_path, "--keras", "2") == "tf_keras.src.engine.keras_tensor tf_keras.src\n"
     assert run(code, tmp_path, TF_USE_LEGACY_KERAS="1") == "tf_keras\n"
     assert run("import tensorflow.compat.v1 as tf; print(tf.keras.__name__.split('.')[0])", tmp_path) == "tf_keras\n"
 

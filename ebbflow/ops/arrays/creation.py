@@ -423,7 +423,7 @@ def _all_of(value: Any, shape: Any, dtype: DType, name: str | None, default: str
 
 
 def _whole_lengths(shape: Any) -> Any:
-    """Return a shape with floats in it as integers: graphs take `[n / 2, n]`, though ops eagerly do not."""
+    """Return a shape with floats in it as integers: graphs take `[n / 2, n]`."""
     array = np.asarray(shape) if isinstance(shape, (list, tuple, float, np.ndarray, np.floating)) else None
     return shape if array is None or array.dtype.kind != "f" else np.atleast_1d(array).astype(np.int64)
 
@@ -495,18 +495,25 @@ def zeros_like_v1(
     if hasattr(tensor, "with_flat_values"):
         ragged: Any = tensor
         return ragged.with_flat_values(zeros_like_v1(ragged.flat_values, dtype, name, optimize))
-    if building() is None:
+    if building() is None and not hasattr(tensor, "read_value"):
         tensor = convert(tensor)
         dtype = dtype or tensor.dtype
         return ZerosLike(tensor) if dtype is dtypes.variant else zeros(tensor._dims, dtype)
-    with name_scope(name, "zeros_like", [tensor]) as scope:
-        tensor = convert(tensor, None, None, "tensor")
-        found = dtype or tensor.dtype.base_dtype
-        if optimize and is_static(tensor) and found is not dtypes.variant:
-            return zeros(tensor._dims, found, scope)
+    return _like("zeros_like", tensor, dtype, name, optimize)
+
+
+def _like(kind: str, tensor: Any, dtype: DType | None, name: str | None, optimize: bool = True) -> Tensor:
+    """Return zeros or ones like a variable or a tensor of a graph. But in TF 1, no variable of known shape is read."""
+    fill, op = (zeros, ZerosLike) if kind == "zeros_like" else (ones, OnesLike)
+    with name_scope(name, kind, [tensor]) as scope:
+        if context.switches.tf1 or not is_tensor(tensor):
+            tensor = convert(tensor, None, None, "tensor")
+        found, shape = dtype or tensor.dtype.base_dtype, tensor.shape
+        if optimize and shape.is_fully_defined() and found is not dtypes.variant:
+            return fill(shape, found, scope)
         if found is tensor.dtype.base_dtype:
-            return ZerosLike(tensor, name=scope)
-        return zeros(raw.Shape(tensor), found, scope)
+            return op(tensor, name=scope)
+        return fill(raw.Shape(tensor), found, scope)
 
 
 def ones_like(
@@ -526,14 +533,7 @@ def ones_like(
     if building() is None:
         tensor = convert(input)
         return OnesLike(tensor) if dtype is None or dtype is tensor.dtype else ones(tensor._dims, dtype)
-    with name_scope(name, "ones_like", [input]) as scope:
-        tensor = convert(input, None, None, "tensor")
-        found = dtype or tensor.dtype.base_dtype
-        if is_static(tensor):
-            return ones(tensor._dims, found, scope)
-        if found is tensor.dtype.base_dtype:
-            return OnesLike(tensor, name=scope)
-        return ones(raw.Shape(tensor), found, scope)
+    return _like("ones_like", input, dtype, name)
 
 
 def ones_like_v1(

@@ -247,3 +247,13 @@ def test_lengths_may_be_floats_while_a_graph_is_built():
         assert tf.ones(2.0).shape == [2]
     with pytest.raises(TypeError, match="not an integer"):
         tf.zeros([2.0, 3])
+
+
+def test_a_variable_of_known_shape_is_not_read_for_zeros_like_it():
+    with tf.Graph().as_default() as graph:
+        v = tf.compat.v1.get_variable("v", [2, 3], use_resource=True)
+        before = len(graph.get_operations())
+        assert tf.zeros_like(v).shape == tf.ones_like(v).shape == tf.zeros_like(v, tf.int32).shape == [2, 3]
+        assert [node.type for node in graph.get_operations()[before:]] == ["Const"] * 3
+        tf.compat.v1.zeros_like(v, optimize=False)
+        assert [node.type for node in graph.get_operations()[before + 3 :]] == ["ReadVariableOp", "ZerosLike"]
