@@ -126,6 +126,24 @@ def translation_parameters(words: int = 10, width: int = 20, units: int = 20) ->
     return {key: x.astype(np.float32) for key, x in found.items()}
 
 
+def readings(batch: int = 32, depth: int = 16) -> list[list[np.ndarray]]:
+    """Return batches of sequences of 20 to 60 steps, each of another length: numbers, and one that is wanted a row."""
+    random = np.random.RandomState(0)
+    lengths = random.permutation(np.arange(20, 61))
+    return [[_normal(random, batch, n, depth), _normal(random, batch, 1)] for n in lengths]
+
+
+def reading_parameters(depth: int = 16, units: int = 64) -> Arrays:
+    """Return the weights of an LSTM and of the layer behind its last state, the same in every process."""
+    random = np.random.RandomState(0)
+    kernel = _normal(random, depth + units, 4 * units, scale=(depth + units) ** -0.5)
+    return {
+        "reader_w": kernel,
+        "reader_b": _bias(random, 4 * units),
+        "out": _normal(random, units, 1, scale=units**-0.5),
+    }
+
+
 def sparse_rows() -> tuple[np.ndarray, np.ndarray]:
     """Return a table of 50,000 rows, and 512 of them, some named several times."""
     random = np.random.RandomState(0)

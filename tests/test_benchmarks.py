@@ -7,7 +7,7 @@ import pytest
 
 import ebbflow
 from benchmarks import check, op_calls, ops, reference
-from benchmarks.problems import PROBLEMS, RATE, Pipeline, sparse_rows, translations
+from benchmarks.problems import PROBLEMS, RATE, Pipeline, readings, sparse_rows, translations
 from benchmarks.table import Row, markdown, show
 from benchmarks.work import tf_data, tf_sequences, tf_work
 from benchmarks.worker import best_time, flatten
@@ -164,6 +164,14 @@ def test_an_encoder_decoder_learns_from_batches_of_other_lengths(monkeypatch):
     work = tf_sequences.encoder_decoder_batch()
     losses = [np.mean(work.run()) for _ in range(8)]
     assert work.units == 2 and losses[0] > 2 and losses[-1] < losses[0]
+
+
+def test_an_lstm_learns_from_sequences_of_other_lengths(monkeypatch):
+    few = [[x[:4, :n], y[:4]] for (x, y), n in zip(readings(), range(3, 12), strict=False)]
+    monkeypatch.setattr(tf_sequences, "readings", lambda: few)
+    work = tf_sequences.lstm_of_41_lengths()
+    losses = [np.mean(work.run()) for _ in range(8)]
+    assert work.units == 9 and losses[-1] < losses[0]
 
 
 def test_embedding_rows_move_by_their_gradient():

@@ -10,7 +10,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from benchmarks.problems import ADAM, RATE, sparse_rows, translation_parameters, translations
+from benchmarks.problems import (
+    ADAM,
+    RATE,
+    reading_parameters,
+    readings,
+    sparse_rows,
+    translation_parameters,
+    translations,
+)
 from benchmarks.work import Work
 
 
@@ -60,10 +68,17 @@ def _loss(p, given, lengths, wanted):
     return -jnp.mean(jnp.take_along_axis(logs, wanted[:, :, None], 2))
 
 
-@functools.partial(jax.jit, donate_argnums=0)
-def _step(state, given, lengths, wanted):
+def _reading_loss(p, x, y):
+    start = jnp.zeros((len(x), p["out"].shape[0]))
+    step = lambda state, now: (_cell(p, "reader", now, state), None)
+    _, h = lax.scan(step, (start, start), jnp.swapaxes(x, 0, 1))[0]
+    return jnp.mean((h @ p["out"] - y) ** 2)
+
+
+@functools.partial(jax.jit, static_argnums=0, donate_argnums=1)
+def _step(model, state, *given):
     p, m, v, count = state
-    loss, slopes = jax.value_and_grad(_loss)(p, given, lengths, wanted)
+    loss, slopes = jax.value_and_grad(model)(p, *given)
     count += 1
     rate = ADAM["rate"] * jnp.sqrt(1 - ADAM["beta2"] ** count) / (1 - ADAM["beta1"] ** count)
     m = {k: x + (1 - ADAM["beta1"]) * (slopes[k] - x) for k, x in m.items()}
@@ -72,17 +87,25 @@ def _step(state, given, lengths, wanted):
     return loss, (p, m, v, count)
 
 
-def encoder_decoder_batch():
-    parameters = {k: jnp.asarray(x) for k, x in translation_parameters().items()}
+def _steps(model, parameters, feeds):
+    """Return the work of a training step on each of some batches."""
+    parameters = {k: jnp.asarray(x) for k, x in parameters.items()}
     zeros = [{k: jnp.zeros_like(x) for k, x in parameters.items()} for _ in range(2)]
-    state, feeds = [(parameters, *zeros, jnp.float32(0))], translations()
-    batches = itertools.cycle(feeds)
+    state, batches = [(parameters, *zeros, jnp.float32(0))], itertools.cycle(feeds)
 
     def once():
-        loss, state[0] = _step(state[0], *next(batches))
+        loss, state[0] = _step(model, state[0], *next(batches))
         return float(loss)
 
     return Work(lambda: [once() for _ in feeds], len(feeds))
+
+
+def encoder_decoder_batch():
+    return _steps(_loss, translation_parameters(), translations())
+
+
+def lstm_of_41_lengths():
+    return _steps(_reading_loss, reading_parameters(), readings())
 
 
 def embedding_rows():
@@ -101,4 +124,4 @@ def embedding_rows():
     return Work(run, parameters=lambda: {"table": np.asarray(held[0])})
 
 
-WORKLOADS = {f.__name__: f for f in (encoder_decoder_batch, embedding_rows)}
+WORKLOADS = {f.__name__: f for f in (encoder_decoder_batch, lstm_of_41_lengths, embedding_rows)}

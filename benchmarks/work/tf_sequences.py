@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-from benchmarks.problems import RATE, sparse_rows, translation_parameters, translations
+from benchmarks.problems import RATE, reading_parameters, readings, sparse_rows, translation_parameters, translations
 from benchmarks.work import Work
 from benchmarks.work.tf_module import tf
 
@@ -89,6 +89,20 @@ def encoder_decoder_batch():
     return Work(run, len(feeds))
 
 
+def lstm_of_41_lengths():
+    """A training step of a `dynamic_rnn`, each on sequences of another length."""
+    with tf.Graph().as_default() as graph:
+        x, y = v1.placeholder(tf.float32, [None, None, 16]), v1.placeholder(tf.float32, [None, 1])
+        p = {name: v1.get_variable(name, initializer=value) for name, value in reading_parameters().items()}
+        _, (_, h) = v1.nn.dynamic_rnn(Cell(p["reader_w"], p["reader_b"]), x, dtype=tf.float32)
+        loss = tf.reduce_mean((tf.matmul(h, p["out"]) - y) ** 2)
+        step = v1.train.AdamOptimizer().minimize(loss)
+        session = v1.Session(graph=graph)
+        session.run(v1.global_variables_initializer())
+    feeds = [{x: given, y: wanted} for given, wanted in readings()]
+    return Work(lambda: [session.run([loss, step], feed)[0] for feed in feeds], len(feeds))
+
+
 def embedding_rows():
     """The gradient of a few rows of a large table, and their update."""
     table, ids = sparse_rows()
@@ -105,4 +119,4 @@ def embedding_rows():
     return Work(lambda: step(ids), parameters=lambda: {"table": np.asarray(variable)})
 
 
-WORKLOADS = {f.__name__: f for f in (encoder_decoder_batch, embedding_rows)}
+WORKLOADS = {f.__name__: f for f in (encoder_decoder_batch, lstm_of_41_lengths, embedding_rows)}

@@ -7,7 +7,15 @@ import itertools
 import torch
 import torch.nn.functional as F
 
-from benchmarks.problems import ADAM, RATE, sparse_rows, translation_parameters, translations
+from benchmarks.problems import (
+    ADAM,
+    RATE,
+    reading_parameters,
+    readings,
+    sparse_rows,
+    translation_parameters,
+    translations,
+)
 from benchmarks.work import Work
 
 GATES = (0, 2, 1, 3)
@@ -70,6 +78,25 @@ def encoder_decoder_batch():
     return Work(lambda: [once() for _ in feeds], len(feeds))
 
 
+def lstm_of_41_lengths():
+    p = {k: torch.from_numpy(x) for k, x in reading_parameters().items()}
+    reader, out = _library_lstm(p, "reader"), p["out"].requires_grad_()
+    betas = ADAM["beta1"], ADAM["beta2"]
+    optimizer = torch.optim.Adam([*reader, out], ADAM["rate"], betas, ADAM["epsilon"], fused=True)
+    feeds = [[torch.from_numpy(x) for x in arrays] for arrays in readings()]
+
+    def once(x, y):
+        optimizer.zero_grad()
+        start = x.new_zeros(1, len(x), len(out))
+        _, h, _ = torch.lstm(x, (start, start), reader, True, 1, 0.0, True, False, True)
+        loss = ((h[0] @ out - y) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return Work(lambda: [once(*arrays) for arrays in feeds], len(feeds))
+
+
 def embedding_rows():
     table, ids = map(torch.from_numpy, sparse_rows())
     table, ids = table.requires_grad_(), ids.long()
@@ -85,4 +112,4 @@ def embedding_rows():
     return Work(run, parameters=lambda: {"table": table.detach().numpy()})
 
 
-WORKLOADS = {f.__name__: f for f in (encoder_decoder_batch, embedding_rows)}
+WORKLOADS = {f.__name__: f for f in (encoder_decoder_batch, lstm_of_41_lengths, embedding_rows)}
