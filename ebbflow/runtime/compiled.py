@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import threading
-import time
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -32,10 +31,10 @@ FEW_SHAPES = 4
 """Shapes that are met for the first time go through the executor, up to so many of them."""
 
 MANY_SHAPES = 8
-"""Where more are met, one that comes again waits for a Program of its own until making it is worth while."""
+"""Where more are met, a Program of its own is for shapes that come often."""
 
-WORTH = 10.0
-"""What has been run since the last Program was made took so many times as long as making it."""
+OFTEN, OFTEN_WITH_LOOPS = 16, 256
+"""How often that is: code of whole loops takes seconds to make."""
 
 _ANY = "any"
 
@@ -62,8 +61,7 @@ class Runner:
         self.fetches = list(fetches)
         self.when_settled: Callable[[Callable[..., Any]], None] | None = None  # is told what to call instead of this
         self.feeds = list(feeds)
-        self._met: set[Any] = set()
-        self._not_before = 0.0  # when another Program may be made, where there are many shapes
+        self._met: dict[Any, int] = {}  # how often
         self._open: list[Any] | None = None  # the shapes of the Program for many: what has changed is None
         self._programs: dict[Any, Program | None] = {}
         self._lock = threading.Lock()
@@ -136,23 +134,22 @@ class Runner:
             at_once = self.jit is True or from_the_first_run(self.session)
             if not at_once and self._all_in_python:
                 return None
-            if at_once or (key in self._met and len(self._programs) < MAX_SHAPES and self._is_worth_while()):
+            if at_once or (key in self._met and len(self._programs) < MAX_SHAPES and self._comes_often(key)):
                 if len(self._programs) >= MAX_SHAPES:
                     del self._programs[next(iter(self._programs))]
-                start = time.perf_counter()
                 self._programs[key] = self.compile([a.shape for a in fed], fed)
-                end = time.perf_counter()
-                self._not_before = end + WORTH * (end - start)
                 return self._programs[key]
-            if len(self._met) < MAX_SHAPES:
-                self._met.add(key)
+            if key not in self._met and len(self._met) < MAX_SHAPES:
+                self._met[key] = 1
                 if len(self._met) <= FEW_SHAPES:
                     return None
             return self._for_many(key)
 
-    def _is_worth_while(self) -> bool:
-        """Return whether it is time for a Program of one more set of shapes."""
-        return len(self._met) <= MANY_SHAPES or time.perf_counter() >= self._not_before
+    def _comes_often(self, key: Any) -> bool:
+        """Return whether shapes that were met before are to have a Program of their own."""
+        self._met[key] += 1
+        often = OFTEN_WITH_LOOPS if any(bound.node._op.facts.loop for bound in self.executor.bound) else OFTEN
+        return len(self._met) <= MANY_SHAPES or self._met[key] > often
 
     def _for_many(self, shapes: Sequence[Any]) -> Program | None:
         """Return the Program for shapes that keep changing: open where they have."""

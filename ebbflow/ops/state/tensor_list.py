@@ -205,6 +205,29 @@ def _(xp, input_handle, tensor, *, element_dtype):
     return boxed(found.push(tensor))
 
 
+def _pushing(knowns: Any, attrs: dict[str, Any], outputs: Any) -> Any:
+    """Return a push for Programs, whose loops have many: what it has seen to be right it does not look at again."""
+    dtype, dims = attrs["element_dtype"].base_dtype, knowns[1].dims
+    if not is_static(dims):
+        return None
+    right: Any = ()  # the shape of elements that such an item fits
+
+    def push(handle: np.ndarray, item: np.ndarray) -> np.ndarray:
+        nonlocal right
+        found = handle.item()
+        is_right = found.__class__ is TensorList and found.dtype is dtype and found.element_dims is right
+        if is_right and (found.limit == -1 or found.length < found.limit):
+            return boxed(found.push(item))
+        pushed = TensorListPushBack.run([handle, item], attrs)
+        right = found.element_dims
+        return pushed
+
+    return push
+
+
+TensorListPushBack.open_preparers.append(_pushing)
+
+
 @TensorListPushBack.gradient
 def _(call, grad):
     return raw.TensorListPopBack(grad, as_int32(_shape_of(call.tensor)), element_dtype=call.tensor.dtype.base_dtype)
@@ -231,6 +254,24 @@ def _(xp, input_handle, element_shape, *, element_dtype):
             raise invalid(f"Trying to read an uninitialized tensor but element_shape is not fully defined.{show(dims)}")
         item = zeros_of(dims, found.dtype)
     return boxed(rest), item
+
+
+def _popping(knowns: Any, attrs: dict[str, Any], outputs: Any) -> Any:
+    """Return a pop for Programs."""
+    dtype = attrs["element_dtype"].base_dtype
+
+    def pop(handle: np.ndarray, element_shape: np.ndarray) -> Any:
+        found = handle.item()
+        if found.__class__ is TensorList and found.dtype is dtype and found.length:
+            rest, item = found.pop()
+            if item is not None:
+                return boxed(rest), item
+        return TensorListPopBack.run([handle, element_shape], attrs)
+
+    return pop
+
+
+TensorListPopBack.open_preparers.append(_popping)
 
 
 @TensorListPopBack.gradient
