@@ -21,6 +21,7 @@ import numpy as np
 from ebbflow.engines.native import object_files
 
 _lock = threading.RLock()  # LLVM itself may be used by one thread at a time
+_gone: list[Any] = []  # code that nobody holds any more
 
 # Where an array object keeps what: behind the header of every object (a count and a type).
 DATA, RANK, DIMS, DTYPE, FLAGS = 16, 24, 32, 56, 64
@@ -165,6 +166,19 @@ class Code:
             made.add_current_process().export_symbol("entry")
             # A linker of its own: one for all would remember every piece of code that ever was.
             self._linked = made.link(llvm.create_lljit_compiler(_machine()), "native")
+            _gone.clear()
+
+    def __del__(self) -> None:
+        """Have the code given back: at once, or by whoever compiles now; that may take long, and nobody waits."""
+        if _gone is None:  # Python is ending
+            return
+        _gone.append(self.__dict__.pop("_linked", None))
+        lock = _lock
+        if lock.acquire(blocking=False):
+            try:
+                _gone.clear()
+            finally:
+                lock.release()
 
     @property
     def entry(self) -> int:

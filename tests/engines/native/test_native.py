@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -361,3 +363,26 @@ def test_an_engine_that_does_not_know_its_arrays(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(library.importlib.util, "find_spec", lambda name: None)
     assert not library.available.__wrapped__()
+
+
+def test_code_is_dropped_without_waiting_for_the_compiler():
+    text = "define ptr @entry(ptr %self, ptr %objects, i64 %count) {\n  ret ptr null\n}\n"
+    compiling, done = threading.Event(), threading.Event()
+
+    def compile():
+        with library._lock:
+            compiling.set()
+            done.wait(60)
+
+    thread = threading.Thread(target=compile)
+    code = library.Code(text, {})
+    thread.start()
+    try:
+        compiling.wait(60)
+        del code
+        assert len(library._gone) == 1
+    finally:
+        done.set()
+        thread.join()
+    library.Code(text, {})
+    assert not library._gone
