@@ -17,8 +17,11 @@ from ebbflow.compiler.flow import Node, Value
 MOST = 64
 """Elements of what is looked at."""
 
-TRIED = (0, 1, 2, 7919, 104723)
-"""Sizes that stand in the place of those unknown, one after the other."""
+TRIED = (0, 1, 2, 7919, 104723, 2**31 - 1, 2**40 + 3)
+"""Sizes that stand in the place of those unknown, one after the other; where one is too large, the largest there is."""
+
+APART = 13
+"""By how much the larger of them differ from one unknown to the next: their difference is not known to be zero."""
 
 
 def note_partly(node: Node) -> None:
@@ -57,11 +60,31 @@ def _of_shapes(node: Node) -> Callable[[int], Sequence[Any]] | None:
         return None
 
     def tried(number: int) -> Sequence[Any]:
-        sizes = [None if dims is None else tuple(number if n is None else n for n in dims) for dims in given]
-        pairs = zip(node.outputs, sizes, strict=True)
-        return [None if of is None else np.array(node.op.from_dims_fn(of, v.dtype.np)) for v, of in pairs]
+        return [_asked(node, v, dims, number) for v, dims in zip(node.outputs, given, strict=True)]
 
     return tried
+
+
+def _asked(node: Node, value: Value, dims: Any, number: int) -> np.ndarray | None:
+    if dims is None:
+        return None
+    dtype = value.dtype.np
+    sizes = tuple(_size(number, i, dtype) if n is None else n for i, n in enumerate(dims))
+    return np.array(node.op.from_dims_fn(sizes, dtype))
+
+
+def _size(number: int, place: int, dtype: np.dtype) -> int:
+    """Return what stands for the unknown at a place."""
+    return min(number + APART * place * (number > TRIED[2]), int(np.iinfo(dtype).max))
+
+
+def _filled(value: Value, number: int, place: int) -> Any:
+    """Return the elements of the input at a place, with others for those unknown."""
+    if value.partly is None:
+        return value.known
+    elements, known = value.partly
+    others = [_size(number, MOST * place + i, elements.dtype) for i in range(elements.size)]
+    return np.where(known, elements, np.array(others, elements.dtype).reshape(elements.shape))
 
 
 def _of_numbers(node: Node) -> Callable[[int], Sequence[Any]] | None:
@@ -73,9 +96,7 @@ def _of_numbers(node: Node) -> Callable[[int], Sequence[Any]] | None:
         return None
 
     def tried(number: int) -> Sequence[Any]:
-        given = [
-            np.where(v.partly[1], v.partly[0], number).astype(v.dtype.np) if v.partly else v.known for v in node.inputs
-        ]
+        given = [_filled(v, number, place) for place, v in enumerate(node.inputs)]
         results = op.signature.flat_results(op.run(node.grouped(given), node.attrs))
         return [np.asarray(r, v.dtype.np) for v, r in zip(node.outputs, results, strict=True)]
 
