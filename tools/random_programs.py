@@ -1,4 +1,5 @@
-"""Random programs, each run in every way there is: eagerly, as a function, compiled, and differentiated both ways.
+"""Random programs, each run in every way there is: eagerly, as a function, for shapes that are open, compiled, and
+differentiated both ways.
 
     python tools/random_programs.py --count 2000 --first 0 --seconds 600
 
@@ -12,12 +13,13 @@ hundred each: one that dies is told, with its number.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -295,10 +297,29 @@ def results(maker: Maker, way: str, salt: int, moved: float = 0.0) -> list[np.nd
         return [*found, *map(tf.convert_to_tensor, grads)]  # those of gathered rows are IndexedSlices
 
     run = program if way == "eager" else tf.function(program, jit_compile=True if way == "xla" else None)
-    for _ in range(1 if way == "eager" else 3):
-        variable.assign([0.1, 0.2, 0.3])
-        found = run(turns, *arrays)
+    if way == "open":
+        shapes = [tf.TensorSpec([], tf.int32), *[tf.TensorSpec([None] * a.shape.rank) for a in arrays]]
+        run = tf.function(program, input_signature=shapes)
+    with _all_open(way == "open"):
+        for _ in range(1 if way == "eager" else 3):
+            variable.assign([0.1, 0.2, 0.3])
+            found = run(turns, *arrays)
     return [np.asarray(x) for x in (*found, variable)]
+
+
+@contextlib.contextmanager
+def _all_open(wanted: bool) -> Iterator[None]:
+    """Have Programs of what is declared open made for any shapes, when they come for the second time."""
+    from ebbflow.runtime import compiled
+
+    made = compiled.Runner.compile
+
+    def opened(runner: Any, shapes: Any, fed: Any = None) -> Any:
+        return made(runner, [None if dims is None else (None,) * len(dims) for dims in shapes])
+
+    compiled.Runner.compile = opened if wanted else made  # type: ignore[method-assign]
+    yield
+    compiled.Runner.compile = made  # type: ignore[method-assign]
 
 
 def outcome(maker: Maker, way: str, salt: int) -> list[np.ndarray] | str:
@@ -387,7 +408,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--ways", nargs="+", default=["function"], choices=["function", "xla"])
+    parser.add_argument("--ways", nargs="+", default=["function"], choices=["function", "open", "xla"])
     parser.add_argument("--every", type=int, default=1, help="machine code for each so many; others on NumPy")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--deadline", type=float, help=argparse.SUPPRESS)
