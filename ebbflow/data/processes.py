@@ -110,6 +110,7 @@ class _Worker:
     """One process, and our end of its pipe."""
 
     _starting = threading.Lock()
+    _end: Any = None
 
     def __init__(self, call: Callable[[Any], Sequence[np.ndarray]]):
         self._there, self._back = mmap.mmap(-1, ROOM), mmap.mmap(-1, ROOM)
@@ -140,8 +141,9 @@ class _Worker:
         return value
 
     def close(self) -> None:
-        """Let the process end."""
-        self._end.close()
+        """Let the process end, if one was begun."""
+        if self._end is not None:
+            self._end.close()
 
     def __del__(self) -> None:
         self.close()

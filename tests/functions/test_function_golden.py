@@ -19,7 +19,6 @@ OWN_WORDS = {
 """Errors of the recorded class in words of our own, and why."""
 
 REFUSED = {
-    ("taken", "[], tf.uint8 <- -3"): "TensorFlow lets a number that does not fit wrap around: 253",
     ("taken", "None, tf.bool <- np.array(['a'])"): "TensorFlow takes any text for true",
 }
 """What TensorFlow answers wrongly and Ebbflow refuses."""
