@@ -126,7 +126,7 @@ def tensor_of_variable(value: Any) -> Any:
 
 
 def _run_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any, same_structure: bool) -> Any:
-    left = -1 if maximum_iterations is None else int(_limit(maximum_iterations))
+    left = -1 if maximum_iterations is None else max(int(_limit(maximum_iterations)), 0)
     bare = False
     simple = all(isinstance(v, Tensor) or not nest.is_nested_or_composite(v) for v in loop_vars)
     values = loop_vars

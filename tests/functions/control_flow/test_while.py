@@ -60,6 +60,10 @@ CASES = {
         lambda x: tf.while_loop(lambda y: y[0] < 99.0, lambda y: y + x, [x], maximum_iterations=tf.constant(2))[0],
         lambda x: 3 * x,
     ),
+    "limit below 0": (
+        lambda x: tf.while_loop(lambda y: y[0] < 99.0, lambda y: y + 1.0, [x], maximum_iterations=-1)[0],
+        lambda x: x,
+    ),
     "limit 0": (lambda x: tf.while_loop(lambda y: True, lambda y: y + x, [x], maximum_iterations=0)[0], lambda x: x),
     "two that change places": (
         lambda x: tf.while_loop(lambda i, a, b: i < 3, lambda i, a, b: (i + 1, b, a * x), (0, x, x * x))[1:],
