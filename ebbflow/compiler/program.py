@@ -7,6 +7,7 @@ and the values it was given, which are still in the frame. Knows flows and sourc
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import linecache
 import time
@@ -50,8 +51,9 @@ class Program:
         # What changes state cannot be run again when a warning that was made an error stops it half way.
         self._quiet = self._source.changes and self._source.complains
         self._idle: list[Callable[..., Any]] = []
-        while _gone:  # not when they go: whoever walks over the cache may collect garbage on the way
-            linecache.cache.pop(_gone.pop(), None)
+        with contextlib.suppress(IndexError):  # not when they go: whoever walks over the cache may collect garbage
+            while True:  # until none is left: other threads take them, too
+                linecache.cache.pop(_gone.pop(), None)
         linecache.cache[self.file] = (len(self._source.text), None, self._source.text.splitlines(True), self.file)
         weakref.finalize(self, _gone.append, self.file)
 

@@ -7,6 +7,7 @@ variables, and order is program order.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
@@ -109,11 +110,11 @@ def device_scope(device_name: Any) -> AbstractContextManager[None]:
 
 
 class _DeviceScope(contextlib.ContextDecorator, AbstractContextManager[None]):
-    """May be entered again, also inside itself: programs keep one and enter it wherever they compute."""
+    """May be entered again, also inside itself: programs keep one and enter it wherever they compute, in any thread."""
 
     def __init__(self, device_name: Any) -> None:
         self._device_name = device_name
-        self._entered: list[AbstractContextManager[Any]] = []
+        self._entered: dict[int, list[AbstractContextManager[Any]]] = {}  # by thread
 
     def __enter__(self) -> None:
         if not context.executing_eagerly():
@@ -123,10 +124,10 @@ class _DeviceScope(contextlib.ContextDecorator, AbstractContextManager[None]):
         else:
             scope = Placing(self._device_name)
         scope.__enter__()
-        self._entered.append(scope)
+        self._entered.setdefault(threading.get_ident(), []).append(scope)
 
     def __exit__(self, *exc: Any) -> None:
-        self._entered.pop().__exit__(*exc)
+        self._entered[threading.get_ident()].pop().__exit__(*exc)
 
 
 def control_dependencies(control_inputs: Nested) -> Any:

@@ -123,7 +123,7 @@ def test_f7_the_chief_dies_when_half_of_the_servers_have_taken_a_step(job):
 
 @pytest.mark.parametrize("without", ["", "one_each"])
 def test_f2_a_worker_gives_again_what_it_gave_before_it_was_killed(job, without):
-    step, w, b, text = job("sync", "worker1:twice", without=without).result()
+    step, w, b, text = job("sync", "worker1:twice", without=without).result(in_step=not without)
     assert ((w, b) == exact(step)) is (not without), text
     assert without or "restarts: 1" in text  # without, the second worker goes on alone
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf2
-from ebbflow.compiler import options
+from ebbflow.compiler import options, program
 from ebbflow.compiler.flow import Flow
 from ebbflow.compiler.passes import PASSES
 from ebbflow.compiler.program import Program
@@ -342,3 +342,15 @@ def test_an_assertion_speaks_before_what_it_is_there_for():
         assert counted(tf2.constant([1, 2]))[0].numpy().tolist() == [0, 1, 1]
         with pytest.raises(tf2.errors.InvalidArgumentError, match="no such class"):
             counted(tf2.constant([1, -1]))
+
+
+def test_texts_that_another_thread_has_dropped_are_not_missed(monkeypatch):
+    class Emptied(list):
+        """A list whose last element was just taken by somebody else."""
+
+        def __bool__(self):
+            return True
+
+    monkeypatch.setattr(program, "_gone", Emptied())
+    f = tf2.function(lambda x: x * 2.0 + 1.0)
+    assert [f(tf2.constant(2.0)).numpy() for _ in range(3)] == [5.0] * 3
