@@ -15,6 +15,7 @@ import numpy as np
 
 from ebbflow.compiler.flow import NOTHING, Flow, Held, Node, Value
 from ebbflow.core import dtypes
+from ebbflow.core.common_dims import common_dims
 from ebbflow.core.shape import Dims, is_static, merge_dims
 
 MOST_TRIALS = 5
@@ -45,7 +46,7 @@ def note_loop(node: Node, build: Build) -> None:
     for _ in range(MOST_TRIALS):
         body = build(node.attrs, "body", node.inputs, entering)
         together = [
-            (_common(dims, value.dims), _held_by_both(held, value.held))
+            (common_dims(dims, value.dims), _held_by_both(held, value.held))
             for (dims, held), value in zip(entering, body.outputs, strict=True)
         ]
         if together == entering:
@@ -62,7 +63,7 @@ def note_loop(node: Node, build: Build) -> None:
 def entering(node: Node) -> list[Known]:
     """Return what a loop's variables are at the beginning of every turn, as far as that was noted."""
     pairs = zip(node.inputs, node.outputs, strict=True)
-    return [(_common(given.dims, v.dims), _held_by_both(given.held, v.held)) for given, v in pairs]
+    return [(common_dims(given.dims, v.dims), _held_by_both(given.held, v.held)) for given, v in pairs]
 
 
 def note_choice(node: Node, build: Callable[[Any, Sequence[Value]], Flow]) -> None:
@@ -72,24 +73,17 @@ def note_choice(node: Node, build: Callable[[Any, Sequence[Value]], Flow]) -> No
     branches = [build(node.attrs[name], node.inputs[1:]).outputs for name in ("then_branch", "else_branch")]
     for value, one, other in zip(node.outputs, *branches, strict=False):
         with contextlib.suppress(ValueError):
-            value.dims = merge_dims(value.dims, _common(one.dims, other.dims))
+            value.dims = merge_dims(value.dims, common_dims(one.dims, other.dims))
 
 
 def _settled(held: Held) -> bool:
     return held is not NOTHING and is_static(held.dims)
 
 
-def _common(one: Dims, other: Dims) -> Dims:
-    """Return the dims that hold for values of both."""
-    if one is None or other is None or len(one) != len(other):
-        return None
-    return tuple(m if m == n else None for m, n in zip(one, other, strict=True))
-
-
 def _held_by_both(one: Held, other: Held) -> Held:
     if one is NOTHING or other is NOTHING:
         return other if one is NOTHING else one
-    dims = _common(one.dims, other.dims)
+    dims = common_dims(one.dims, other.dims)
     return Held(dims, one.numbers if one.numbers == other.numbers and is_static(dims) else None)
 
 

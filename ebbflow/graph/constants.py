@@ -182,3 +182,27 @@ def _sliced(node: Any, tensor: Any) -> Dims:
     start = None if masks["begin_mask"] & 1 else int(begin[0])
     stop = None if masks["end_mask"] & 1 else int(end[0])
     return whole[slice(start, stop, int(strides[0]))]
+
+
+# --- what loops count -------------------------------------------------------------------------------------------------
+
+
+def original(tensor: Any) -> Any:
+    """Return the tensor that one is handed on from."""
+    while tensor.op.type == "Identity":
+        tensor = tensor.op._inputs[0]
+    return tensor
+
+
+def is_number(tensor: Any, number: int) -> bool:
+    """Return whether a tensor, or a value of a flow, is known to be a number."""
+    value = tensor.constant_value()
+    return value is not None and value.ndim == 0 and value == number
+
+
+def adds_one(before: Any, after: Any) -> bool:
+    """Return whether a whole number is one more after a turn than before it."""
+    if after.op.type not in ("Add", "AddV2") or not after.dtype.is_integer:
+        return False
+    x, y = after.op._inputs
+    return original(x) is before and is_number(y, 1)

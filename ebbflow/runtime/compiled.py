@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ebbflow.compiler.flow import Failed
 from ebbflow.compiler.options import from_the_first_run
+from ebbflow.core.common_dims import common_dims
 from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.control.script import IN_PYTHON
@@ -98,7 +99,7 @@ class Runner:
 
     def run_stoppable(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """`run` for a limited time: what is compiled does not look at the clock, so loops are not."""
-        if any(bound.node._op.facts.loop for bound in self.executor.bound):
+        if self._has_loops:
             return self.executor.run(fed, trace), self._unowned
         return self.run(fed, trace)
 
@@ -148,13 +149,16 @@ class Runner:
     def _comes_often(self, key: Any) -> bool:
         """Return whether shapes that were met before are to have a Program of their own."""
         self._met[key] += 1
-        often = OFTEN_WITH_LOOPS if any(bound.node._op.facts.loop for bound in self.executor.bound) else OFTEN
-        return len(self._met) <= MANY_SHAPES or self._met[key] > often
+        return len(self._met) <= MANY_SHAPES or self._met[key] > (OFTEN_WITH_LOOPS if self._has_loops else OFTEN)
+
+    @functools.cached_property
+    def _has_loops(self) -> bool:
+        return any(bound.node._op.facts.loop for bound in self.executor.bound)
 
     def _for_many(self, shapes: Sequence[Any]) -> Program | None:
         """Return the Program for shapes that keep changing: open where they have."""
         others = [*self._met] if self._open is None else [self._open]
-        wider = [functools.reduce(_either, dims) for dims in zip(shapes, *others, strict=True)]
+        wider = [functools.reduce(common_dims, dims) for dims in zip(shapes, *others, strict=True)]
         if wider != self._open:
             self._open = wider
             self._programs[_ANY] = self.compile(wider)
@@ -195,13 +199,6 @@ class Runner:
             program = self.compile([t._dims for t in self.feeds])
             return program.source if program is not None else "# runs node by node: it cannot be compiled\n"
         return "\n".join(parts)
-
-
-def _either(dims: Any, others: Any) -> Any:
-    """Return the shape of which both are: open where they differ."""
-    if dims is None or others is None or len(dims) != len(others):
-        return None
-    return tuple([n if n == m else None for n, m in zip(dims, others, strict=True)])
 
 
 def _programs() -> ModuleType:

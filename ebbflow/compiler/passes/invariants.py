@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ebbflow.compiler.flow import Flow, Node, Substitution, Value, standing_for
 from ebbflow.compiler.passes.narrow import narrow_bodies
+from ebbflow.graph.constants import adds_one, is_number, original
 
 
 def take_invariants(flow: Flow) -> Flow:
@@ -49,12 +50,12 @@ class _Pop(NamedTuple):
 def _lists_of_one(loop: Node) -> dict[Value, Value]:
     """Return the lists to which every turn of a loop pushes the same value, with that value."""
     body, found = loop.attrs["body"], {}
-    fixed = {id(x): v for x, y, v in zip(body.inputs, body.outputs, loop.inputs, strict=False) if _origin(y) is x}
+    fixed = {id(x): v for x, y, v in zip(body.inputs, body.outputs, loop.inputs, strict=False) if original(y) is x}
     for given, before, after, result in zip(loop.inputs, body.inputs, body.outputs, loop.outputs, strict=False):
         if after.op.type != "TensorListPushBack" or given.node is None or given.node.op.name != "EmptyTensorList":
             continue
         whole, item = after.op._inputs
-        value = fixed.get(id(_origin(item)))
+        value = fixed.get(id(original(item)))
         if whole is before and value is not None:
             found[result] = value
     return found
@@ -92,11 +93,11 @@ def _as_often(loop: Node, other: Node) -> bool:
     if more.op.type != "Less":
         return False
     numbers = {id(t): i for i, t in enumerate(test.inputs)}
-    counter, limit = (numbers.get(id(_origin(t))) for t in more.op._inputs)
+    counter, limit = (numbers.get(id(original(t))) for t in more.op._inputs)
     if counter is None or limit is None or counter not in _counters(loop):
         return False
     body = loop.attrs["body"]
-    handed_on = _origin(body.outputs[limit]) is body.inputs[limit]
+    handed_on = original(body.outputs[limit]) is body.inputs[limit]
     return handed_on and any(loop.inputs[limit] is other.outputs[i] for i in _counters(other))
 
 
@@ -104,24 +105,7 @@ def _counters(loop: Node) -> list[int]:
     """Return the numbers of the variables that count the turns of a loop from zero."""
     body = loop.attrs["body"]
     pairs = zip(loop.inputs, body.inputs, body.outputs, strict=False)
-    return [i for i, (given, x, y) in enumerate(pairs) if _is(given.known, 0) and _adds_one(x, y)]
-
-
-def _adds_one(before: Any, after: Any) -> bool:
-    if after.op.type not in ("Add", "AddV2"):
-        return False
-    x, y = after.op._inputs
-    return _origin(x) is before and _is(y.constant_value(), 1)
-
-
-def _is(known: Any, number: int) -> bool:
-    return known is not None and known.ndim == 0 and known.dtype.kind == "i" and known == number
-
-
-def _origin(tensor: Any) -> Any:
-    while tensor.op.type == "Identity":
-        tensor = tensor.op._inputs[0]
-    return tensor
+    return [i for i, (given, x, y) in enumerate(pairs) if is_number(given, 0) and adds_one(x, y)]
 
 
 def _given(node: Node, items: dict[int, Any], values: dict[int, Value]) -> Node:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
+from ebbflow.core.common_dims import common_dims
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.convert import convert, to_array
 from ebbflow.core.shape import Dims, dims_str, from_dims, is_compatible
@@ -121,14 +122,8 @@ def common_kind(lists: Sequence[Any]) -> tuple[dtypes.DType, Dims] | None:
     for other, shape in found[1:]:
         if other is not dtype:
             return None
-        dims = _common(dims, shape)
+        dims = common_dims(dims, shape)
     return dtype, dims
-
-
-def _common(a: Dims, b: Dims) -> Dims:
-    if a is None or b is None or len(a) != len(b):
-        return None
-    return tuple(m if m == n else None for m, n in zip(a, b, strict=True))
 
 
 class StagedListSpec(TypeSpec):

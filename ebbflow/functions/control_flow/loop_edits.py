@@ -18,6 +18,7 @@ from ebbflow.core.shape import Dims
 from ebbflow.eager.backprop import differentiable
 from ebbflow.functions.control_flow.branch_op import branches_of
 from ebbflow.functions.func_graph import FuncGraph
+from ebbflow.graph.constants import adds_one, is_number, original
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import FLAT, raw
 
@@ -51,37 +52,19 @@ def dependencies(body: FuncGraph, through_flat: bool = False) -> list[set[int]]:
 
 def invariants(body: FuncGraph) -> set[int]:
     """Return the numbers of the arguments that a body hands on unchanged."""
-    return {i for i, (x, y) in enumerate(zip(body.inputs, body.outputs, strict=True)) if _original(y) is x}
-
-
-def _original(tensor: Any) -> Any:
-    while tensor.op.type == "Identity":
-        tensor = tensor.op._inputs[0]
-    return tensor
+    return {i for i, (x, y) in enumerate(zip(body.inputs, body.outputs, strict=True)) if original(y) is x}
 
 
 def iterations(node: Operation) -> Any:
     """Return how often the loop ran, as a tensor: its counter, which is added where it has none."""
     body = node._attrs["body"]
-    if _counts(body.inputs[0], body.outputs[0]) and _is(node._inputs[0], 0):
+    if adds_one(body.inputs[0], body.outputs[0]) and is_number(node._inputs[0], 0):
         return node._outputs[0]
     counter = body.derived.counter
     if counter is None:
         zero = at_front(node.graph, lambda: node.graph.constant(np.array(0, np.int32), dtypes.int32))
         counter = body.derived.counter = add_variable(node, zero, lambda count: count + 1)
     return node._outputs[counter]
-
-
-def _counts(before: Any, after: Any) -> bool:
-    if after.op.type not in ("Add", "AddV2") or not after.dtype.is_integer:
-        return False
-    x, y = after.op._inputs
-    return _original(x) is before and _is(y, 1)
-
-
-def _is(tensor: Any, number: int) -> bool:
-    value = tensor.constant_value()
-    return value is not None and value.ndim == 0 and value == number
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------
@@ -152,7 +135,7 @@ def _limit(node: Operation) -> np.ndarray:
 
 def _counts_first(node: Operation) -> bool:
     body = node._attrs["body"]
-    return _counts(body.inputs[0], body.outputs[0]) and _is(node._inputs[0], 0)
+    return adds_one(body.inputs[0], body.outputs[0]) and is_number(node._inputs[0], 0)
 
 
 def exposed(node: Operation, number: int, tensor: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.shape import Dims
+from ebbflow.core.common_dims import common_dims
 from ebbflow.functions.control_flow.branch_op import choose_node
 from ebbflow.functions.control_flow.while_op import loop_node
 from ebbflow.functions.dataflow_v1.low_level import Frame, Item, condition_of, is_loop_switch, understand
@@ -319,7 +319,7 @@ class Builder:
         for _ in range(16):
             test, body = (self._body(scope, frame, first, dims, name) for name in ("cond", "body"))
             after = [t._dims for t in body.outputs[2:]]
-            wider = [_common(a, b) for a, b in zip(dims, after, strict=True)]
+            wider = [common_dims(a, b) for a, b in zip(dims, after, strict=True)]
             if wider == dims:
                 break
             dims = wider
@@ -391,12 +391,6 @@ def _around(scope: _Scope) -> Iterable[_Scope]:
 def _outside_frame(scope: _Scope) -> _Scope:
     """Return the innermost scope outside the loop that a scope is in."""
     return next(s for s in _around(scope) if s.frame is not scope.frame)
-
-
-def _common(a: Dims, b: Dims) -> Dims:
-    if a is None or b is None or len(a) != len(b):
-        return None
-    return tuple(m if m == n else None for m, n in zip(a, b, strict=True))
 
 
 def _int(graph: Any, value: int) -> Any:

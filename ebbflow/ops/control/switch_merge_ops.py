@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import errors
+from ebbflow.core.common_dims import common_dims
 from ebbflow.core.op import op
 from ebbflow.core.shape import Dims
 from ebbflow.core.tensor import EagerTensor
@@ -35,9 +36,7 @@ def _switch(xp: Any, data: Any, pred: Any) -> tuple[Any, Any]:
 def _merge_shape(inputs: Any) -> list[Dims]:
     dims = inputs[0].dims
     for other in inputs[1:]:
-        if dims is None or other.dims is None or len(dims) != len(other.dims):
-            return [None, ()]
-        dims = tuple(m if m == n else None for m, n in zip(dims, other.dims, strict=True))
+        dims = common_dims(dims, other.dims)
     return [dims, ()]
 
 
