@@ -29,6 +29,8 @@ def open_door(module_name: str, key: str, on_entry: Callable[[], None] | None = 
     `on_entry` is called when the door is first gone through, before any name is.
     """
     finder.doors[module_name] = key
+    if not module_name.startswith(PACKAGE):  # under another's name
+        importlib.import_module(f"{PACKAGE}.messages").stand_in()
     if on_entry is not None:
         finder.on_entry[module_name] = on_entry
     if finder not in sys.meta_path:
@@ -162,6 +164,8 @@ class Namespace:
             module.__file__ = sys.modules[PACKAGE].__file__
             finder.enter(self.root)
         module.__doc__ = f"The names of tf{self.path and '.' + self.path}, at {views.DOORS[self.key]}."
+        if self.path.endswith("_pb2") and not self.root.startswith(PACKAGE):
+            importlib.import_module(f"{PACKAGE}.messages").publish()
         furnish(module, self.root, self.key, self.path)
         if type(module) is ModuleType and self.path not in OFTEN:
             module.__class__ = WholeNamespace

@@ -3,7 +3,8 @@
 Knows the schema (`schema.txt`) and how messages become bytes and text and come back. Knows nothing of what is in them:
 `messages.tensors` turns arrays, shapes and attrs into messages, the rooms above do the rest. Protobuf is imported with
 the first message used, never before, and the classes live in a private pool, so that an installed TensorFlow and
-this package do not get in each other's way. Messages of two pools do not mix; cross with bytes.
+this package do not get in each other's way; where Ebbflow stands in for TensorFlow (`stand_in`), in protobuf's default
+pool, where programs' own messages find them. Messages of two pools do not mix; cross with bytes.
 
 >>> from ebbflow import messages
 >>> node = messages.NodeDef(name="a", op="Const")
@@ -29,14 +30,32 @@ LARGEST_MESSAGE = 2**31 - 1  # bytes; protobuf's own limit
 
 _building = threading.RLock()
 _loaded: tuple[typing.Any, typing.Any] | None = None  # the schema and its pool, once they are needed
+_standing_in = False  # for TensorFlow, in this process
 
 when_made: dict[str, typing.Callable[[type[Message]], None]] = {}
 """Full name of a message -> what a room above does to its class, once, before anybody gets it."""
 
 
 def pool() -> DescriptorPool:
-    """The private descriptor pool, for protobuf functions that ask for one."""
+    """The descriptor pool of these messages, for protobuf functions that ask for one."""
     return _schema_and_pool()[1]
+
+
+def stand_in() -> None:
+    """Have the messages made in protobuf's default pool, unless some are made already: there is no other TensorFlow."""
+    global _standing_in
+    _standing_in = True
+
+
+def publish() -> None:
+    """See to it that files of a program's own messages may import TensorFlow's from protobuf's default pool."""
+    from google.protobuf import descriptor_pool  # on first use
+
+    table, ours = _schema_and_pool()
+    if ours is not descriptor_pool.Default():  # made before anybody knew
+        from ebbflow.messages import schema
+
+        schema.fill_pool(descriptor_pool.Default(), table)
 
 
 def message(full_name: str) -> type[Message]:
@@ -142,7 +161,7 @@ def _schema_and_pool() -> tuple[typing.Any, DescriptorPool]:
                 from ebbflow.messages import schema  # on first use: it imports protobuf
 
                 table = schema.read_schema()
-                _loaded = table, schema.make_pool(table)
+                _loaded = table, schema.make_pool(table, shared=_standing_in)
     return _loaded
 
 

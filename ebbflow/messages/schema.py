@@ -2,11 +2,13 @@
 
 Knows the form of the table and how protobuf describes messages; knows nothing of what the messages are for. The pool
 made here is private: an installed TensorFlow keeps its own messages of the same names in the default pool, and the
-two never meet. Imported by `ebbflow.messages` alone.
+two never meet. Where Ebbflow stands in for TensorFlow, its files are put in the default pool instead, where a program's
+own messages look for those they import. Imported by `ebbflow.messages` alone.
 """
 
 from __future__ import annotations
 
+import importlib
 import pathlib
 import re
 
@@ -19,6 +21,17 @@ FIELD = re.compile(
     r"(?:map<(\w+),([\w. ]+)>|((?:enum )?[\w.]+)) "  # key and value of a map, or a type
     r"(\w+)( \[packed\])?(?: \(oneof (\w+)\))?"  # name, packed, oneof
 )
+
+MOVED = {
+    "tensorflow/core/lib/core/error_codes.proto": "xla/tsl/protobuf/error_codes.proto",
+    "tensorflow/core/protobuf/coordination_config.proto": "xla/tsl/protobuf/coordination_config.proto",
+    "tensorflow/core/protobuf/error_codes.proto": "xla/tsl/protobuf/error_codes.proto",
+    "tsl/protobuf/coordination_config.proto": "xla/tsl/protobuf/coordination_config.proto",
+    "tsl/protobuf/error_codes.proto": "xla/tsl/protobuf/error_codes.proto",
+    "tsl/protobuf/histogram.proto": "xla/tsl/protobuf/histogram.proto",
+    "tsl/protobuf/rpc_options.proto": "xla/tsl/protobuf/rpc_options.proto",
+}
+"""Files by the names that earlier releases had for them, and others' messages still import: now they import these."""
 
 
 class Schema:
@@ -54,9 +67,51 @@ def read_schema() -> Schema:
     return Schema(pathlib.Path(__file__).with_name("schema.txt").read_text())
 
 
-def make_pool(schema: Schema) -> descriptor_pool.DescriptorPool:
-    """A pool of its own that finds every message of `schema` on first mention."""
+def make_pool(schema: Schema, shared: bool = False) -> descriptor_pool.DescriptorPool:
+    """A pool that has every message of `schema`: one of its own that finds them on first mention, or the default one.
+
+    Where the default one has other messages of these names already, it is one of its own all the same.
+    """
+    if shared and fill_pool(descriptor_pool.Default(), schema):
+        return descriptor_pool.Default()
     return descriptor_pool.DescriptorPool(schema)
+
+
+def fill_pool(pool: descriptor_pool.DescriptorPool, schema: Schema) -> bool:
+    """Put every file of `schema` in a pool that somebody else keeps, and say whether its messages are ours now."""
+    here: set[str] = set()
+
+    def add(path: str) -> None:
+        if path in here:
+            return
+        here.add(path)
+        if path.startswith("google/protobuf/"):
+            importlib.import_module(path.removesuffix(".proto").replace("/", ".") + "_pb2")
+        if not has_file(pool, path):
+            file = schema.FindFileByName(path)
+            for dependency in file.dependency:
+                add(dependency)
+            pool.AddSerializedFile(file.SerializeToString())
+
+    try:
+        for path in schema.blocks:
+            add(path)
+    except TypeError:  # a message of this name is there, from a file of another
+        return False
+    for path, target in MOVED.items():
+        if not has_file(pool, path):
+            stub = descriptor_pb2.FileDescriptorProto(name=path, syntax="proto3", dependency=[target])
+            stub.public_dependency.append(0)
+            pool.AddSerializedFile(stub.SerializeToString())
+    return True
+
+
+def has_file(pool: descriptor_pool.DescriptorPool, path: str) -> bool:
+    try:
+        pool.FindFileByName(path)
+    except KeyError:
+        return False
+    return True
 
 
 def build_file(lines: list[str], homes: dict[str, str]) -> descriptor_pb2.FileDescriptorProto:

@@ -189,6 +189,29 @@ def test_protobuf_is_imported_on_first_use_only():
     assert out.split() == ["False", "True"]
 
 
+PROGRAMS_OWN = """
+from tensorflow.core.framework import tensor_pb2
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+file = descriptor_pb2.FileDescriptorProto(name="own.proto", package="own", syntax="proto3")
+file.dependency.extend(["tensorflow/core/framework/tensor.proto", "tensorflow/core/protobuf/error_codes.proto"])
+field = file.message_type.add(name="Own").field
+field.add(name="t", number=1, type=11, type_name=".tensorflow.TensorProto", label=1)
+field.add(name="code", number=2, type=14, type_name=".tensorflow.error.Code", label=1)
+descriptor_pool.Default().AddSerializedFile(file.SerializeToString())
+Own = message_factory.GetMessageClass(descriptor_pool.Default().FindMessageTypeByName("own.Own"))
+import tensorflow as tf
+"""
+
+
+def test_a_programs_own_messages_hold_tensorflows():
+    use = "print(tf.make_ndarray(Own(t=tf.make_tensor_proto([1, 2]), code='NOT_FOUND').t).tolist())"
+    installs = "from ebbflow.compat import alias\nalias.install()\n"
+    assert run(installs + PROGRAMS_OWN + use).strip() == "[1, 2]"
+    late = "from ebbflow import messages\nmessages.GraphDef()\n" + installs  # ours are made: two pools
+    use = "print(Own.FromString(Own(code=5).SerializeToString()).code, Own().t.DESCRIPTOR.full_name)"
+    assert run(late + PROGRAMS_OWN + use).split() == ["5", "tensorflow.TensorProto"]
+
+
 def test_lives_beside_other_messages_of_the_same_name():
     out = run(
         "from google.protobuf import descriptor_pb2, descriptor_pool, message_factory\n"
@@ -196,7 +219,7 @@ def test_lives_beside_other_messages_of_the_same_name():
         "f.message_type.add(name='GraphDef')\n"
         "pool = descriptor_pool.Default(); pool.AddSerializedFile(f.SerializeToString())\n"
         "other = message_factory.GetMessageClass(pool.FindMessageTypeByName('tensorflow.GraphDef'))\n"
-        "from ebbflow import messages\n"
+        "from ebbflow import messages\nmessages.stand_in()\n"
         "print(other is messages.GraphDef, len(messages.GraphDef.DESCRIPTOR.fields), len(other.DESCRIPTOR.fields))"
     )
     assert out.split() == ["False", "5", "0"]
