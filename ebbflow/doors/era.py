@@ -67,6 +67,16 @@ _SECOND = """
 SECOND = set(_SECOND.split())
 """Names that TensorFlow 2 programs use and TensorFlow 1 programs hardly."""
 
+GRAPHS = {f"compat.v1.{name}" for name in ("InteractiveSession", "Session", "placeholder")}
+"""Names that want a graph around them, which TensorFlow 1 has always and TensorFlow 2 only where one is asked for."""
+
+_ASKING = """
+    Graph disable_eager_execution disable_v2_behavior enable_eager_execution enable_v2_behavior executing_eagerly
+    wrap_function
+"""
+
+ASKING = {f"compat.v1.{name}" for name in _ASKING.split()}
+"""How a program asks for one, or shows that it knows of both."""
 
 _KERAS_2 = """
     fit_generator evaluate_generator predict_generator get_session set_session learning_phase set_learning_phase
@@ -124,12 +134,15 @@ class Era:
     modules: set[str] = field(default_factory=set)  # every module the program imports, by full name
     keras_2: set[str] = field(default_factory=set)  # what speaks for Keras 2
     compared: set[str] = field(default_factory=set)  # what the program compares `tf.__version__` with, as text
+    graphs: set[str] = field(default_factory=set)  # of GRAPHS and ASKING, what it uses
 
     @property
     def number(self) -> int:
         """1 or 2."""
         if any(name.split(".")[0] == "contrib" for name in self.first):
             return 1  # nothing else ever had tf.contrib
+        if self.graphs and self.graphs <= GRAPHS and self.second == {"compat.v1"} and ROOT not in self.modules:
+            return 1  # written for 1.15 under the name that would last, never run on TF 2: it has no graph there
         sessions = set() if "compat.v1" in self.second else self.keras_2 & SESSIONS
         return 1 if len(self.first | sessions) > len(self.second) else 2
 
@@ -153,11 +166,12 @@ class Era:
             parts = name.split(".")
             starts = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
             self.keras_2 |= starts & (KERAS_2_PATHS | set(OLD_PLACES))
+            self.graphs |= starts & (GRAPHS | ASKING)
             self.first |= starts & FIRST
             self.second |= starts & SECOND
 
     def __str__(self) -> str:
-        said = {1: self.first, 2: self.second}[self.number]
+        said = {1: self.first or self.graphs, 2: self.second}[self.number]
         reasons = ", ".join(sorted(f"tf.{name}" for name in said)[:5]) or "nothing speaks for TF 1"
         return f"TF {self.number} ({reasons})"
 
@@ -189,7 +203,6 @@ def of_program(script: str, path: Iterable[str] = ()) -> Era:
         except OSError:
             continue
         imported = set(_read(source, era, package=os.path.dirname(file)))
-        era.modules |= imported
         waiting += [found for name in sorted(imported) if (found := _own_file(name, directories)) is not None]
     return era
 
@@ -208,6 +221,12 @@ def _own_file(module: str, directories: Iterable[str]) -> str | None:
 
 def _read(source: str | bytes, era: Era, package: str = "") -> list[str]:
     """Add what a source says to `era`; return the modules it imports."""
+    imported = _read_names(source, era, package)
+    era.modules |= set(imported)
+    return imported
+
+
+def _read_names(source: str | bytes, era: Era, package: str) -> list[str]:
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
