@@ -14,7 +14,10 @@ PROGRAM = """
     import tensorflow as tf
     from tensorflow.contrib.tpu.python.tpu import tpu_config, tpu_estimator
 
+    from tensorflow.python.tpu import tpu_config as inner_config
+
     tpu = tf.contrib.tpu
+    assert inner_config.TPUConfig is tpu.TPUConfig
 
     def model(features, labels, mode, params):
         p = tf.matmul(features, tf.get_variable("w", [3, 1]))

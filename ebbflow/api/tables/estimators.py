@@ -137,6 +137,11 @@ python.tpu.tpu_embedding.: AdagradParameters AdamParameters FtrlParameters Momen
 python.tpu.tpu_embedding.: ProximalAdagradParameters RMSPropParameters StochasticGradientDescentParameters
 [distribute.tpu]
 python.tpu.topology.Topology
+[doors.tpu_estimator]
+python.tpu.tpu_estimator.: TPUEstimator TPUEstimatorSpec export_estimator_savedmodel
+python.tpu.tpu_config.: InputPipelineConfig RunConfig TPUConfig
+python.tpu.tpu_context.TPUContext
+python.tpu.error_handling.ErrorRendezvous
 """
 
 MODULES = """

@@ -435,7 +435,8 @@ def space_to_batch_v1(
 
 def batch_to_space(input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None) -> Tensor:
     """Return `input` with blocks of its batch axis laid out in its spatial axes, which are then cropped."""
-    return BatchToSpaceND(input, block_shape, crops, name=name)
+    square = [block_shape, block_shape] if isinstance(block_shape, int) else block_shape
+    return BatchToSpaceND(input, square, crops, name=name)
 
 
 def batch_to_space_v1(
