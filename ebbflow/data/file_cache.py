@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pathlib
 import secrets
 import socket
 import time
@@ -22,9 +21,10 @@ from ebbflow.data.going_on import Failed, goes_on, told
 from ebbflow.data.pipe import GOING_BACK, Element, Pipe
 from ebbflow.io.bundle import BundleReader, bundle_exists
 from ebbflow.io.bundle_writer import BundleWriter
-from ebbflow.io.records import file_errors
+from ebbflow.io.records import open_file
 from ebbflow.ops.random.seeds import iteration
 from ebbflow.ops.sizes import invalid
+from ebbflow.platform import files
 
 MOST = 10_000_000
 """Elements that names are wide enough for."""
@@ -46,8 +46,8 @@ def _written(source: Pipe, path: str) -> Iterator[Any]:
         return
     lock, own = f"{path}_0.lockfile", object()
     if lock in _writing and (iteration.streams or {}).get(GOING_BACK):
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(lock)
+        with contextlib.suppress(errors.NotFoundError):
+            files.remove(lock)
     with contextlib.ExitStack() as held:
         held.enter_context(_lock(lock))
         held.callback(lambda: _writing.pop(lock) if _writing.get(lock) is own else None)
@@ -88,8 +88,7 @@ def _lock(path: str) -> Iterator[None]:
     """Hold a lock file; AlreadyExistsError where another writer does that is not known to have died."""
     _drop_left_behind(path)
     try:
-        with file_errors(path):
-            number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        file = open_file(path, "xb")
     except errors.AlreadyExistsError:
         raise errors.AlreadyExistsError(
             None, None, "There appears to be a concurrent caching iterator running - cache lockfile already exists "
@@ -97,14 +96,14 @@ def _lock(path: str) -> Iterator[None]:
             "lockfile and re-initialize the iterator.",
         ) from None  # fmt: skip
     own = f"Created at: {int(time.time())}\n{_here()} {os.getpid()}\n{secrets.token_hex(8)}\n"
-    with os.fdopen(number, "w") as file:
-        file.write(own)
+    with file:
+        file.write(own.encode())
     try:
         yield
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            if pathlib.Path(path).read_text() == own:  # another may have taken its place
-                os.remove(path)
+        with contextlib.suppress(errors.NotFoundError):
+            if files.read_bytes(path) == own.encode():  # another may have taken its place
+                files.remove(path)
 
 
 def _here() -> str:
@@ -114,14 +113,13 @@ def _here() -> str:
 def _drop_left_behind(path: str) -> None:
     """Remove the lock of a process of this machine that is gone."""
     try:
-        with open(path, encoding="utf-8") as file:
-            machine, process = file.read().split("\n")[1].split()
+        machine, process = files.read_bytes(path).decode().split("\n")[1].split()
         if machine == _here():
             os.kill(int(process), 0)
     except ProcessLookupError:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(path)
-    except (OSError, ValueError, IndexError):  # there is none, or it is another's
+        with contextlib.suppress(errors.NotFoundError):
+            files.remove(path)
+    except (OSError, ValueError, IndexError, errors.OpError):  # there is none, or it is another's
         return
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -28,11 +27,12 @@ from ebbflow.data.fingerprint import fingerprint
 from ebbflow.data.going_on import Failed, goes_on, told
 from ebbflow.data.pipe import TYPED, UNKNOWN, Element, Pipe, begun_anew, caller, dataset_op, made, pipe_of
 from ebbflow.io.record_forms import reader_of, writer_of
-from ebbflow.io.records import TFRecordWriter, file_errors
+from ebbflow.io.records import TFRecordWriter
 from ebbflow.io.structures import NotEncodableError, decode_proto, encode_structure
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
+from ebbflow.platform import files
 
 SaveDataset = op(
     "SaveDataset(input_dataset:variant, path:string, shard_func_other_args:list(Tshard_func_args)) -> () | "
@@ -80,13 +80,12 @@ def _writing(
     """Yield elements that are written on the way; at the end the directory is whole, unless one of them failed."""
     run = str(secrets.randbits(64))
     folder = os.path.join(path, run)
-    with file_errors(path):
-        os.makedirs(folder, exist_ok=True)
+    files.makedirs(folder)
     said = messages.message(_RECORD)(graph_hash=graph, run_id=run, version=_VERSION, finalized=True)
     whole = lacking = False
     last: Element = ()
     try:
-        with contextlib.ExitStack() as files:
+        with contextlib.ExitStack() as opened:
             writers: dict[int, TFRecordWriter] = {}
             for element in told(elements):
                 if element.__class__ is Failed:
@@ -97,7 +96,7 @@ def _writing(
                 if shard < 0:
                     raise invalid(f"shard_func must give a number >= 0, got {shard}")
                 if shard not in writers:
-                    writers[shard] = files.enter_context(_writer(folder, shard, form))
+                    writers[shard] = opened.enter_context(_writer(folder, shard, form))
                 for array in element:
                     writers[shard].write(record_of(array))
                 said.num_elements += 1
@@ -106,11 +105,12 @@ def _writing(
         if not lacking:
             said.creation_timestamp = int(time.time() * 1e6)
             said.dtype.extend([dtype_of(array).as_datatype_enum for array in last])
-            _put(os.path.join(path, METADATA), said.SerializeToString())
+            files.atomic_write_string_to_file(os.path.join(path, METADATA), said.SerializeToString())
             whole = True
     finally:
         if not whole:
-            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(errors.OpError):
+                files.rmtree(folder)
 
 
 _RECORD = "tensorflow.data.experimental.SnapshotMetadataRecord"
@@ -118,18 +118,8 @@ _RECORD = "tensorflow.data.experimental.SnapshotMetadataRecord"
 
 def _writer(folder: str, shard: int, form: str) -> TFRecordWriter:
     place = os.path.join(folder, f"{shard:08d}.shard")
-    with file_errors(place):
-        os.makedirs(place)
+    files.makedirs(place)
     return writer_of(os.path.join(place, f"{0:08d}.snapshot"), form)
-
-
-def _put(path: str, content: bytes) -> None:
-    """Write a small file that is there whole, or not at all."""
-    part = f"{path}.{secrets.token_hex(6)}.part"
-    with file_errors(path):
-        with open(part, "wb") as file:
-            file.write(content)
-        os.replace(part, path)
 
 
 @SaveDataset.kernel
@@ -172,11 +162,10 @@ def _described(path: str) -> Any:
     """Return what is said of a whole directory, or None where there is none yet."""
     name = os.path.join(path, METADATA)
     try:
-        with open(name, "rb") as file:
-            said = messages.parse(messages.message(_RECORD), file.read(), name)
-    except FileNotFoundError:
+        said = messages.parse(messages.message(_RECORD), files.read_bytes(name), name)
+    except errors.NotFoundError:
         return None
-    except (OSError, ValueError, errors.OpError) as error:
+    except (ValueError, errors.OpError) as error:
         raise errors.DataLossError(None, None, f"{name} cannot be read: {error}") from None
     if not said.run_id or said.version not in (0, _VERSION) or os.path.basename(said.run_id) != said.run_id:
         raise errors.DataLossError(None, None, f"{name} does not describe a saved dataset: {said}")
@@ -185,7 +174,7 @@ def _described(path: str) -> Any:
 
 def _elements(folder: str, types: Any) -> Iterator[Element]:
     """Yield the elements of a shard: of one file after the other."""
-    for name in sorted(os.listdir(folder)):
+    for name in files.listdir(folder):
         file = os.path.join(folder, name)
         with reader_of(file) as records:
             for first in records:
@@ -205,8 +194,7 @@ def _shards(path: str, types: Any) -> Pipe:
     if said.dtype and len(said.dtype) != len(types):
         raise invalid(f"{path} holds elements of {len(said.dtype)} tensors, but {len(types)} are asked for")
     folder = os.path.join(path, said.run_id)
-    with file_errors(folder):
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".shard"))
+    names = [name for name in files.listdir(folder) if name.endswith(".shard")]
     parts = [(boxed(Pipe(partial(_elements, os.path.join(folder, name), types))),) for name in names]
     return Pipe(lambda: iter(parts), len(parts))
 
@@ -247,13 +235,13 @@ def _(
 
 def is_whole(path: str) -> bool:
     """Return whether a directory holds a dataset."""
-    return os.path.exists(os.path.join(path, METADATA))
+    return files.exists(os.path.join(path, METADATA))
 
 
 def write_all(elements: Iterator[Element], path: str) -> None:
     """Write elements to a directory."""
-    with contextlib.suppress(FileNotFoundError):
-        os.remove(os.path.join(path, ERROR))
+    with contextlib.suppress(errors.NotFoundError):
+        files.remove(os.path.join(path, ERROR))
     writing = _writing(elements, path, "", _first)
     with contextlib.closing(writing):  # type: ignore[type-var]
         for _ in writing:
@@ -262,15 +250,15 @@ def write_all(elements: Iterator[Element], path: str) -> None:
 
 def put_error(path: str, words: str) -> None:
     """Say in a directory why there will be no dataset."""
-    _put(os.path.join(path, ERROR), words.encode())
+    files.atomic_write_string_to_file(os.path.join(path, ERROR), words.encode())
 
 
 def wait_for(path: str) -> None:
     """Wait until a directory that somebody writes to is whole."""
     while not is_whole(path):
-        if os.path.exists(os.path.join(path, ERROR)):
-            with open(os.path.join(path, ERROR), encoding="utf-8") as file:
-                raise errors.FailedPreconditionError(None, None, f"{path} was not saved: {file.read()}")
+        if files.exists(os.path.join(path, ERROR)):
+            words = files.read_file_to_string(os.path.join(path, ERROR))
+            raise errors.FailedPreconditionError(None, None, f"{path} was not saved: {words}")
         time.sleep(0.05)
 
 
@@ -283,18 +271,16 @@ def put_spec(path: str, spec: Any) -> None:
         content = encode_structure(spec).SerializeToString()
     except NotEncodableError as error:
         raise errors.UnimplementedError(None, None, f"Elements of {spec!r} cannot be saved: {error}") from None
-    with file_errors(path):
-        os.makedirs(path, exist_ok=True)
-    _put(os.path.join(path, SPEC), content)
+    files.makedirs(path)
+    files.atomic_write_string_to_file(os.path.join(path, SPEC), content)
 
 
 def spec_at(path: str) -> Any:
     """Return what the elements of a saved dataset are."""
     name = os.path.join(path, SPEC)
     try:
-        with open(name, "rb") as file:
-            return decode_proto(messages.parse(messages.message("tensorflow.StructuredValue"), file.read()))
-    except FileNotFoundError:
+        return decode_proto(messages.parse(messages.message("tensorflow.StructuredValue"), files.read_bytes(name)))
+    except errors.NotFoundError:
         raise errors.NotFoundError(None, None, f"{path} has no {SPEC}: give `element_spec` to load it") from None
-    except (OSError, ValueError, errors.OpError) as error:
+    except (ValueError, errors.OpError) as error:
         raise errors.DataLossError(None, None, f"{name} cannot be read: {error}") from None

@@ -26,6 +26,7 @@ from ebbflow.io import tensor_slices, variants
 from ebbflow.io.records import crc32c, file_errors, masked, masked_crc32c, open_file
 from ebbflow.io.sorted_table import read_table
 from ebbflow.io.tensor_slices import Shape, Slice
+from ebbflow.platform import files
 from ebbflow.platform.file_systems import LOCAL, system_of
 
 PENDING = ".pending"
@@ -367,7 +368,7 @@ def nearest(name: str, names: Sequence[str]) -> str:
 
 def not_found(prefix: str) -> errors.OpError:
     """Return the error for a checkpoint that is not there, or of which there is only a directory of that name."""
-    if os.path.isdir(prefix):
+    if files.isdir(prefix):
         return errors.DataLossError(
             None, None,
             f"Unable to open table file {prefix}: it is a directory: perhaps your file is in a different file format "

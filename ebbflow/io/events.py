@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from ebbflow import messages
 from ebbflow.core import errors
-from ebbflow.io.records import RecordReader, TFRecordWriter, file_errors, open_file
+from ebbflow.io.records import RecordReader, TFRecordWriter, open_file
+from ebbflow.platform import files
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -233,10 +234,9 @@ def _claim(path: str) -> bool:
 
 
 def _make_folder(path: str) -> None:
-    if os.path.exists(path) and not os.path.isdir(path):
+    if files.exists(path) and not files.isdir(path):
         raise errors.FailedPreconditionError(None, None, f"{path} is not a directory")
-    with file_errors(path):
-        os.makedirs(path, exist_ok=True)
+    files.makedirs(path)
 
 
 def read_events(path: str | os.PathLike[str]) -> Iterator[Message]:

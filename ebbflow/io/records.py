@@ -2,15 +2,13 @@
 
     uint64 length | uint32 masked crc of those 8 bytes | data | uint32 masked crc of data
 
-Knows bytes, not what they mean. `open_file` is the one place where this package opens files, `file_error` where the
-system's errors become `tf.errors`. A reader trusts nothing: a length is believed only when its checksum holds, and
-memory grows with the bytes that are really there.
+Knows bytes, not what they mean. `open_file` is the one place where this package opens files. A reader trusts nothing: a
+length is believed only when its checksum holds, and memory grows with the bytes that are really there.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import stat
 import struct
@@ -25,7 +23,7 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.ops.sizes import room_for
 from ebbflow.platform.file_systems import system_of
-from ebbflow.platform.files import KINDS
+from ebbflow.platform.files import file_error
 
 CHUNK = 1 << 20  # bytes asked for at a time, whatever a length claims
 _HEADER = struct.Struct("<QI")
@@ -61,20 +59,6 @@ def masked_crc32c(data: Any) -> int:
 
 
 # Files --------------------------------------------------------------------------------------------------------------
-
-_ERRNO_OF_CLASS = {  # of other file systems, whose errors have no number
-    FileNotFoundError: errno.ENOENT,
-    FileExistsError: errno.EEXIST,
-    PermissionError: errno.EACCES,
-    IsADirectoryError: errno.EISDIR,
-    NotADirectoryError: errno.ENOTDIR,
-}
-
-
-def file_error(path: str, error: OSError) -> errors.OpError:
-    """The `tf.errors` error that says what an OSError did, naming `path`."""
-    kind: Any = KINDS.get(error.errno or _ERRNO_OF_CLASS.get(type(error), 0), errors.UnknownError)
-    return kind(None, None, f"{path}; {error.strerror or error}")
 
 
 @contextlib.contextmanager

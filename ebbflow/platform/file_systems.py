@@ -135,14 +135,25 @@ LOCAL = LocalFiles()
 
 
 class RemoteFiles:
-    """The files of a system that fsspec reaches. Paths keep their scheme."""
+    """The files of a system that fsspec reaches. Paths keep their scheme.
+
+    Where directories are only parts of names, as in object stores, one that was made and is still empty is remembered.
+    """
 
     def __init__(self, system: Any, scheme: str):
         self.system, self.scheme = system, scheme
+        self._made: set[str] = set()
 
-    def open(self, path: str, mode: str) -> IO[bytes]:
+    def _plain(self, path: str) -> str:
+        return str(self.system._strip_protocol(path)).rstrip("/")
+
+    def open(self, path: str, mode: str) -> Any:
         """Open a file for bytes."""
-        return self.system.open(path, mode)
+        if "r" in mode:
+            return self.system.open(path, mode)
+        if "x" in mode and self.exists(path):
+            raise FileExistsError(path)
+        return _Sent(self.system, path, b"" if "a" not in mode or not self.exists(path) else self.read(path))
 
     def read(self, path: str) -> bytes:
         """Return all bytes of a file."""
@@ -150,16 +161,23 @@ class RemoteFiles:
             return file.read()
 
     def exists(self, path: str) -> bool:
-        return bool(self.system.exists(path))
+        return self._plain(path) in self._made or bool(self.system.exists(path))
 
     def isdir(self, path: str) -> bool:
-        return bool(self.system.isdir(path))
+        return self._plain(path) in self._made or bool(self.system.isdir(path))
 
     def listdir(self, path: str) -> list[str]:
-        return sorted(os.path.basename(name.rstrip("/")) for name in self.system.ls(path, detail=False))
+        here = self._plain(path)
+        inside = {os.path.basename(name) for name in self._made if os.path.dirname(name) == here}
+        if here not in self._made or self.system.isdir(path):
+            found = {name.rstrip("/") for name in self.system.ls(path, detail=False)}
+            inside |= {os.path.basename(name) for name in found if self._plain(name) != here}
+        return sorted(inside)
 
     def stat(self, path: str) -> tuple[int, int, bool]:
         """Return the length, the time of change in nanoseconds (0: unknown), and whether it is a directory."""
+        if self._plain(path) in self._made:
+            return 0, 0, True
         info = self.system.info(path)
         try:
             changed = int(self.system.modified(path).timestamp() * 1e9)
@@ -170,25 +188,45 @@ class RemoteFiles:
     def mkdir(self, path: str) -> None:
         with contextlib.suppress(FileExistsError):
             self.system.mkdir(path, create_parents=False)
+        self._remember(path)
 
     def makedirs(self, path: str) -> None:
         self.system.makedirs(path, exist_ok=True)
+        self._remember(path)
+
+    def _remember(self, path: str) -> None:
+        """Remember a directory, and those above it, that the system does not show."""
+        plain = self._plain(path)
+        while plain and plain not in self._made and not self.system.isdir(plain):
+            self._made.add(plain)
+            plain = os.path.dirname(plain)
 
     def remove(self, path: str) -> None:
+        if not self.system.exists(path):
+            raise FileNotFoundError(path)
         self.system.rm_file(path)
 
     def rmtree(self, path: str) -> None:
-        self.system.rm(path, recursive=True)
+        here = self._plain(path)
+        self._made -= {name for name in self._made if name == here or name.startswith(f"{here}/")}
+        if self.system.exists(path):
+            self.system.rm(path, recursive=True)
 
     def copy(self, src: str, dst: str) -> None:
         self.system.cp_file(src, dst)
 
     def replace(self, src: str, dst: str) -> None:
-        self.system.mv(src, dst)
+        """Move a file in the place of another, or a directory."""
+        if not self.system.isdir(src):
+            self.system.mv(src, dst)
+            return
+        source, target = self._plain(src), self._plain(dst)
+        for path in self.system.find(src):
+            self.system.mv(path, target + path[len(source) :])
+        self.rmtree(src)
 
     def sync(self, file: Any) -> None:
         """Have the bytes written so far in the system's hands: closing does that."""
-        file.flush()
 
     def sync_directory(self, path: str) -> None:
         """Names are there with their files."""
@@ -200,6 +238,59 @@ class RemoteFiles:
         if pattern.startswith(rooted):
             return found
         return [f"{self.scheme}://{path[len(rooted) :]}" if path.startswith(rooted) else path for path in found]
+
+
+class _Sent:
+    """A file that is written where only whole files can be: flushing sends all there is so far.
+
+    Some systems take what is appended for a new file, so nothing is left to them.
+    """
+
+    def __init__(self, system: Any, path: str, before: bytes):
+        self._system, self._path, self._at, self._news = system, path, len(before), True
+        self._file = system.open(path, "wb")
+        if before:
+            self._file.write(before)
+
+    def write(self, data: Any) -> int:
+        """Write bytes at the end."""
+        if self._file.closed:
+            with self._system.open(self._path, "rb") as file:
+                before = file.read()
+            self._file = self._system.open(self._path, "wb")
+            self._file.write(before)
+        self._news = True
+        count = memoryview(data).nbytes
+        self._file.write(data)
+        self._at += count
+        return count
+
+    def flush(self) -> None:
+        """Let others see what was written."""
+        if self._news:
+            self._file.close()
+            self._news = False
+
+    closed = False
+
+    def close(self) -> None:
+        """Send what there is."""
+        self.flush()
+        self.closed = True
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def tell(self) -> int:
+        """Return how many bytes there are."""
+        return self._at
+
+    def __enter__(self) -> _Sent:
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.close()
 
 
 def _ram() -> Any:
@@ -223,7 +314,9 @@ def _remote_system(scheme: str) -> RemoteFiles | None:
     try:
         import fsspec  # only for paths with a scheme
 
-        return RemoteFiles(_ram() if scheme == "ram" else fsspec.filesystem(scheme), scheme)
+        # what others write, or this process by other ways, must be seen: no memory of listings
+        system = _ram() if scheme == "ram" else fsspec.filesystem(scheme, use_listings_cache=False)
+        return RemoteFiles(system, scheme)
     except (ImportError, ValueError):
         return None
 

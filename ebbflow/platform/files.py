@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
 import shutil
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -45,6 +46,20 @@ KINDS = {
 }
 """The error class for each of the operating system's reasons; UnknownError for the rest."""
 
+_ERRNO_OF_CLASS = {  # of other file systems, whose errors have no number
+    FileNotFoundError: errno.ENOENT,
+    FileExistsError: errno.EEXIST,
+    PermissionError: errno.EACCES,
+    IsADirectoryError: errno.EISDIR,
+    NotADirectoryError: errno.ENOTDIR,
+}
+
+
+def file_error(path: Path, error: OSError) -> errors.OpError:
+    """Return the `tf.errors` error that says what an OSError did, naming `path`."""
+    kind: Any = KINDS.get(error.errno or _ERRNO_OF_CLASS.get(type(error), 0), errors.UnknownError)
+    return kind(None, None, f"{os.fsdecode(path)}; {error.strerror or error}")
+
 
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
@@ -52,11 +67,7 @@ def told(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        kind: Any = KINDS.get(error.errno or 0)
-        message = f"{os.fsdecode(path)}; {error.strerror or error}"
-        if kind is None:
-            raise errors.UnknownError(None, None, message) from None
-        raise kind(None, None, message) from None
+        raise file_error(path, error) from None
 
 
 class GFile:
@@ -363,7 +374,7 @@ def write_string_to_file(filename: Path, file_content: Any) -> None:
 
 def atomic_write_string_to_file(filename: Path, contents: Any, overwrite: bool = True) -> None:
     """Write a file so that readers see the old contents or the new, never a part."""
-    part = f"{system_of(filename)[1]}.tmp{os.getpid()}"
+    part = f"{system_of(filename)[1]}.tmp{secrets.token_hex(6)}"
     write_string_to_file(part, contents)
     try:
         rename(part, filename, overwrite)

@@ -2,12 +2,13 @@
 
 import os
 import pathlib
+from typing import ClassVar
 
 import pytest
 
 import ebbflow as tf
 from ebbflow.core import errors
-from ebbflow.platform import files, first_files
+from ebbflow.platform import file_systems, files, first_files
 from ebbflow.platform.files import GFile
 
 
@@ -214,3 +215,70 @@ def test_files_in_memory(root):
     assert tf.io.gfile.listdir(f"{root}folder") == ["a.txt"]
     tf.io.gfile.rmtree(f"{root}folder")
     assert not tf.io.gfile.exists(f"{root}folder/a.txt")
+
+
+@pytest.fixture
+def store():
+    """A store whose directories are parts of names, and which takes what is appended for a new file."""
+    fsspec = pytest.importorskip("fsspec")
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Store(MemoryFileSystem):
+        protocol = ("store",)
+        store: ClassVar[dict] = {}
+        pseudo_dirs: ClassVar[list] = [""]
+
+        def mkdir(self, path, create_parents=True, **kwargs):
+            pass
+
+        makedirs = mkdir
+
+        def open(self, path, mode="rb", **kwargs):
+            return super().open(path, mode.replace("a", "w"), **kwargs)
+
+        @classmethod
+        def _strip_protocol(cls, path):
+            return MemoryFileSystem._strip_protocol(str(path).removeprefix("store:/"))
+
+    fsspec.register_implementation("store", Store, clobber=True)
+    yield "store://bucket"
+    Store.store.clear()
+    file_systems._remote_system.cache_clear()
+
+
+def test_a_store_of_objects(store):
+    files.makedirs(f"{store}/a/b")
+    assert files.isdir(f"{store}/a") and files.exists(f"{store}/a/b") and files.listdir(store) == ["a"]
+    assert files.listdir(f"{store}/a/b") == [] and files.stat(f"{store}/a/b").is_directory
+    with files.GFile(f"{store}/a/b/text", "w+") as file:
+        file.write("one")
+        assert (file.read(), file.size()) == ("one", 3)
+        file.write(" two")
+    with files.GFile(f"{store}/a/b/text", "a") as file:
+        file.write(" three")
+        assert file.tell() == 13
+    files.rename(f"{store}/a", f"{store}/c")
+    assert not files.exists(f"{store}/a")
+    assert files.read_bytes(f"{store}/c/b/text") == b"one two three"
+    assert [path for path, _, _ in files.walk(store)] == [store, f"{store}/c", f"{store}/c/b"]
+    for lost in (files.remove, files.stat, files.read_bytes, files.listdir, files.rmtree):
+        with pytest.raises(errors.NotFoundError, match="nothing"):
+            lost(f"{store}/nothing")
+    files.rmtree(f"{store}/c")
+    assert files.listdir(store) == []
+
+
+def test_datasets_and_summaries_in_a_store(store):
+    numbers = tf.data.Dataset.range(5)
+    numbers.save(f"{store}/saved")
+    assert list(tf.data.Dataset.load(f"{store}/saved").as_numpy_iterator()) == [0, 1, 2, 3, 4]
+    for kept in (numbers.cache(f"{store}/cache"), numbers.snapshot(f"{store}/snapshot")):
+        assert [list(kept.as_numpy_iterator()) for _ in range(2)] == [[0, 1, 2, 3, 4]] * 2
+    writer = tf.summary.create_file_writer(f"{store}/logs")
+    with writer.as_default():
+        tf.summary.scalar("loss", 1.0, step=0)
+    writer.flush()  # a reader sees it while the file is still written
+    (path,) = files.glob(f"{store}/logs/*")
+    assert [len(event.summary.value) for event in tf.compat.v1.train.summary_iterator(path)] == [0, 1]
+    writer.close()
+    assert not os.path.exists("store:")

@@ -25,6 +25,7 @@ from ebbflow.ops.random import unseeded
 from ebbflow.ops.random.seeds import get_seed, stream_of
 from ebbflow.ops.shape_rules import ranked
 from ebbflow.ops.sizes import invalid
+from ebbflow.platform import files
 
 _BLOCKS_A_CLASS = 512
 """Blocks of random words that TensorFlow sets aside for each class to be drawn."""
@@ -283,9 +284,9 @@ def _(
 def _counts_in(path: Any) -> list[float]:
     """Return the last column of a file of comma-separated lines."""
     try:
-        with open(path, encoding="utf-8") as lines:
-            return [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
-    except FileNotFoundError:
+        lines = files.read_bytes(path).decode().splitlines()
+        return [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
+    except errors.NotFoundError:
         raise errors.NotFoundError(None, None, f"vocab_file {path!r} does not exist") from None
     except ValueError as error:
         raise invalid(f"vocab_file {path!r}: each line must end in a comma and a number: {error}") from None
