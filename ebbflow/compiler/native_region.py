@@ -8,7 +8,6 @@ Where the code refuses what it is given (an array with gaps, a label that is no 
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from ebbflow.compiler.flow import Flow, Node, Value, is_state
 from ebbflow.compiler.options import from_the_first_run
 from ebbflow.compiler.program import Program
-from ebbflow.core import stopping
+from ebbflow.core import forks, stopping
 from ebbflow.engines.background import Worker
 from ebbflow.engines.native import kernel as kernels
 from ebbflow.engines.native.kernel import Kernel
@@ -31,7 +30,7 @@ LARGE = 1 << 16
 
 _worker = Worker("ebbflow-native-compiler")
 settle = _worker.settle
-_lock = threading.Lock()
+_lock = forks.lock()
 
 
 class Native:
@@ -157,12 +156,5 @@ def storage_of(value: Value, bind: Callable[[Node], Callable[..., Any]]) -> Stor
     return value.storage or bind(value.node)().item()  # type: ignore[arg-type]
 
 
-def _begin_again() -> None:
-    """In a forked process, do without what threads held that are not there."""
-    global _lock
-    _lock = threading.Lock()
-    kernels.begin_again()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_again)
+    os.register_at_fork(after_in_child=kernels.begin_again)

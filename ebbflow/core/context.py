@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ebbflow.core import shape
+from ebbflow.core import forks, shape
 
 graph_scopes = 0
 """Open graph scopes in all threads, plus one while graphs are the process default. Zero: every op runs eagerly."""
@@ -52,7 +52,7 @@ class _Thread(threading.local):
 
 
 thread = _Thread()
-_lock = threading.Lock()
+_lock = forks.lock()
 _default_graph: list[Callable[[], Any]] = []
 
 

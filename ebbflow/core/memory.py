@@ -8,11 +8,12 @@ from __future__ import annotations
 import ctypes
 import math
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+from ebbflow.core import forks
 
 ALIGN = 64
 """Bytes: a cache line, and what XLA and oneDNN want an array to start at."""
@@ -109,7 +110,7 @@ class Pool:
 
     def __init__(self, most: int = KEPT) -> None:
         self._free: list[np.ndarray] = []
-        self._lock = threading.RLock()  # an array may die while this thread is in here
+        self._lock = forks.rlock()  # an array may die while this thread is in here
         self._most = most
         self.kept = 0
 

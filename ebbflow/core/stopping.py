@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ebbflow.core import errors
+from ebbflow.core import errors, forks
 
 PATIENCE = 0.05
 """Seconds between two looks of those whom nobody can wake."""
@@ -31,7 +31,7 @@ class Stop:
         self._end: float | None = min(ends, default=None)
         self._chain: tuple[Stop, ...] = (self, *(() if parent is None else parent._chain))
         self._sleepers: list[threading.Condition] = []
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self.cancelled = False
         self.urgent = self._end is not None  # there is something to look at: a loop reads this once a turn
 

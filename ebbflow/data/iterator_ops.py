@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import threading
 import weakref
 from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors
+from ebbflow.core import errors, forks
 from ebbflow.core.op import op
 from ebbflow.core.shape import is_compatible
 from ebbflow.data.pipe import TYPED, Position, pipe_of
@@ -79,7 +78,7 @@ def _(xp: Any, *, shared_name: Any, container: Any, output_types: Any, output_sh
     return boxed(find_or_make((container, name), run, lambda: Position(name, output_types, output_shapes)))
 
 
-_starting = threading.Lock()
+_starting = forks.lock()
 
 
 @OneShotIterator.kernel

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors
+from ebbflow.core import errors, forks
 from ebbflow.core.op import Op
 from ebbflow.data.calls import Call, Element
 from ebbflow.data.columns import Columns, Indexed, rows_of
@@ -282,7 +281,7 @@ class Position:
         self.seeds: list[tuple[int, int, int]] = []  # of the stages, when this began
         self._asked = 0  # elements since the start, those included that wait here
         self._ready: deque[Element] = deque()  # those that came with the last one taken
-        self._lock = threading.RLock()  # one who asks while being asked is told so by Python, instead of waiting
+        self._lock = forks.rlock()  # one who asks while being asked is told so by Python, instead of waiting
 
     def begin(
         self, pipe: Pipe, run: Run | None = None, own: tuple[int, int] | None = None, later: bool = False

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import collections
 import os
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ebbflow import messages
-from ebbflow.core import errors, stopping
+from ebbflow.core import errors, forks, stopping
 from ebbflow.core.op import Known, Op, op
 from ebbflow.data.file_ops import chunks, lines, pieces, text_of
 from ebbflow.io.records import FRAME, RecordReader, TFRecordOptions
@@ -40,7 +39,7 @@ class Reader:
     def __init__(self, kind: str, name: str, open_work: Callable[[bytes], Records], single: bool = False):
         self.kind, self.name, self.single = kind, name, single
         self._open = open_work
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self.reset()
 
     def reset(self) -> None:

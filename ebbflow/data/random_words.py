@@ -8,10 +8,10 @@ seeded, draws its seeds from those of the iteration, so that an iteration can be
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Iterator
 from typing import Any
 
+from ebbflow.core import forks
 from ebbflow.core.op import op
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.random.philox import words_of
@@ -26,7 +26,7 @@ class Seeds:
         self.first, self.anew = (seed, seed2), anew
         self._words: Iterator[int] = words_of(seed, seed2)
         self._drawn = 0
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
 
     def draw(self) -> tuple[int, int]:
         """Return the seeds of the next iteration."""

@@ -5,13 +5,12 @@ Its place in the files is a resource of the session. Every epoch gives each reco
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors
+from ebbflow.core import errors, forks
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor
 from ebbflow.io.records import RecordReader, TFRecordOptions
@@ -35,7 +34,7 @@ class Records:
     def __init__(self, pattern: str, seed: int, shift: float, room: int, compression: str):
         self._pattern, self._seed, self._shift, self._room = pattern, seed, shift, room
         self._options = TFRecordOptions(compression)
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self._records: Iterator[bytes] | None = None
 
     def take(self, count: int) -> np.ndarray:

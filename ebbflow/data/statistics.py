@@ -7,7 +7,6 @@ put them there, and all stages do with `latency_all_edges`. The aggregator of an
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow import messages
-from ebbflow.core import errors
+from ebbflow.core import errors, forks
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor
 from ebbflow.data.pipe import TYPED, Element, Pipe, Under, dataset_op, made, pipe_of
@@ -47,7 +46,7 @@ class Statistics:
 
     def __init__(self) -> None:
         self._histograms: dict[str, Buckets] = {}
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
 
     def add(self, tag: str, value: float) -> None:
         """Count a number."""

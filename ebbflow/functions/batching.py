@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import nest
+from ebbflow.core import forks, nest
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims
@@ -119,7 +119,7 @@ class _Queue:
     """The batch that calls of one function join."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self._open: _Batch | None = None
 
     def run(
@@ -153,7 +153,7 @@ class _Queue:
 
 
 _queues: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[Any, _Queue]] = weakref.WeakKeyDictionary()
-_finding = threading.Lock()
+_finding = forks.lock()
 
 
 def _queue_of(body: Any, session: Any) -> _Queue:

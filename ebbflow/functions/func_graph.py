@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from ebbflow.core import context, dtypes, elsewhere, errors, nest
+from ebbflow.core import context, dtypes, elsewhere, errors, forks, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.op import eager_run, record
 from ebbflow.core.tensor import EagerTensor
@@ -77,7 +76,7 @@ class FuncGraph(Graph):
         self.straight: Callable[[list[Any]], Sequence[Any]] | None = None  # what any call on the host comes to
         self.straight_since = 0  # after how many changes of the body it was found
         self.derived = Derived()  # what has been worked out about this body: gradients, among others
-        self.changing = outer.changing if isinstance(outer, FuncGraph) else threading.RLock()
+        self.changing = outer.changing if isinstance(outer, FuncGraph) else forks.rlock()
         self._seed = outer.seed if outer is not None else global_seed() if context.executing_eagerly() else None
 
     @contextlib.contextmanager

@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ebbflow.core import context, source
+from ebbflow.core import context, forks, source
 from ebbflow.core.composite import TypeSpec
 from ebbflow.core.source import Line
 from ebbflow.core.tensor import EagerTensor
@@ -69,7 +69,7 @@ class Function(Trackable):
         self._reduce_retracing = reduce_retracing
         self._max_traces = max_traces
         self._options = options or {}
-        self._lock = threading.RLock()
+        self._lock = forks.rlock()
         self._quick: dict[Any, ConcreteFunction] = {}  # for eager tensors alone, given by position
         self._by_key: dict[Any, ConcreteFunction] = {}
         self._entries: list[_Entry] = []

@@ -14,12 +14,11 @@ Knows tapes and how graphs run. `eager/` knows of it only as a hook; variables, 
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ebbflow.compiler.options import EXACT, checking
-from ebbflow.core import context, dtypes, elsewhere
+from ebbflow.core import context, dtypes, elsewhere, forks
 from ebbflow.core.call import Call
 from ebbflow.core.op import Op, eager_run
 from ebbflow.core.slices import IndexedSlices
@@ -104,7 +103,7 @@ class Replays:
 
     def __init__(self) -> None:
         self.by_signature: dict[Any, Replay] = {}
-        self._lock = threading.RLock()
+        self._lock = forks.rlock()
         self._in_vain = 0
         self._tapes = 0
         self._attrs: dict[int, tuple[Any, int]] = {}  # by identity: the attrs (held: it stays theirs), their number

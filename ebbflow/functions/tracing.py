@@ -8,12 +8,11 @@ too. Knows graphs and types of arguments; knows nothing of when a trace is made 
 from __future__ import annotations
 
 import importlib
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ebbflow.core import context, nest
+from ebbflow.core import context, forks, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor
@@ -59,7 +58,7 @@ def trace(
     `creator(graph, next_creator, arguments)` is asked when the function makes a variable. Errors call it `shown`.
     """
     graph = FuncGraph(name, outer)
-    graph.changing = threading.RLock()  # others call it too: it does not wait for the function it was first called in
+    graph.changing = forks.rlock()  # others call it too: it does not wait for the function it was first called in
     around = list(context.default_graph()._stack("variable_creators")) if outer is None else ()
     with context.scope(graph), stop_recording(), creating(graph, creator, around):
         makes = Arguments(graph)

@@ -6,11 +6,10 @@ The graph's half is `Collections`; `GraphKeys` are the names that TensorFlow's o
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from ebbflow.core import context
+from ebbflow.core import context, forks
 from ebbflow.core.typing import TensorLike
 
 
@@ -68,7 +67,7 @@ class Collections:
 
     def __init__(self) -> None:
         self._collections: dict[Any, list[Any]] = {}
-        self._collections_lock = threading.RLock()
+        self._collections_lock = forks.rlock()
 
     def add_to_collection(self, name: Any, value: Any) -> None:
         """Put `value` at the end of the collection `name`."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow import messages
-from ebbflow.core import context, dtypes, errors
+from ebbflow.core import context, dtypes, errors, forks
 from ebbflow.core.convert import check_fits_a_graph, convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Known, Op, record
@@ -55,7 +55,7 @@ class Graph(GraphScopes, NodeCreation, Collections):
         self._by_name: dict[str, Operation] = {}
         self._names_in_use: dict[str, int] = {}
         self._scope = threading.local()
-        self._lock = threading.RLock()
+        self._lock = forks.rlock()
         self._seed: int | None = None
         self._finalized = False
         self._unfeedable: set[int] = set()

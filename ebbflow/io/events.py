@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ebbflow import messages
-from ebbflow.core import errors
+from ebbflow.core import errors, forks
 from ebbflow.io.records import RecordReader, TFRecordWriter, open_file
 from ebbflow.platform import files
 
@@ -44,7 +44,7 @@ class EventFileWriter:
     ) -> None:
         self._logdir = os.fspath(logdir)
         self._settings = (max_queue, flush_secs, filename_suffix or "")
-        self._lock = threading.Lock()  # of opening and closing
+        self._lock = forks.lock()  # of opening and closing
         self._closed = True
         _make_folder(self._logdir)
         self._open()

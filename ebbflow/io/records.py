@@ -12,7 +12,6 @@ import contextlib
 import os
 import stat
 import struct
-import threading
 import zlib
 from collections.abc import Iterator
 from typing import IO, Any, ClassVar
@@ -20,7 +19,7 @@ from typing import IO, Any, ClassVar
 import google_crc32c
 import numpy as np
 
-from ebbflow.core import errors
+from ebbflow.core import errors, forks
 from ebbflow.ops.sizes import room_for
 from ebbflow.platform.file_systems import system_of
 from ebbflow.platform.files import file_error
@@ -390,7 +389,7 @@ class TFRecordWriter:
         self._closed = True  # until everything below has worked
         options = as_options(options)
         self._path = os.fspath(path)
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self._deflater = _deflater(options)
         self._flush_mode = zlib.Z_SYNC_FLUSH if options.flush_mode is None else options.flush_mode
         self._file = open_file(path, "wb")

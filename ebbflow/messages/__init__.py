@@ -14,10 +14,9 @@ pool, where programs' own messages find them. Messages of two pools do not mix; 
 
 from __future__ import annotations
 
-import threading
 import typing  # `Any` is a message here
 
-from ebbflow.core import errors
+from ebbflow.core import errors, forks
 
 if typing.TYPE_CHECKING:
     from google.protobuf.descriptor_pool import DescriptorPool
@@ -28,7 +27,7 @@ if typing.TYPE_CHECKING:
 
 LARGEST_MESSAGE = 2**31 - 1  # bytes; protobuf's own limit
 
-_building = threading.RLock()
+_building = forks.rlock()
 _loaded: tuple[typing.Any, typing.Any] | None = None  # the schema and its pool, once they are needed
 _standing_in = False  # for TensorFlow, in this process
 

@@ -5,8 +5,9 @@ They are kept in this process and read from it (`cell.value()`); nothing is sent
 
 from __future__ import annotations
 
-import threading
 from typing import Any
+
+from ebbflow.core import forks
 
 
 class Cell:
@@ -14,7 +15,7 @@ class Cell:
 
     def __init__(self, value: Any) -> None:
         self._value = value
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
 
     def set(self, value: Any) -> None:
         """Replace the value."""

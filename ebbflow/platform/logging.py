@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 from typing import Any
+
+from ebbflow.core import forks
 
 DEBUG, INFO, WARN, ERROR, FATAL = logging.DEBUG, logging.INFO, logging.WARN, logging.ERROR, logging.FATAL
 
-_lock = threading.Lock()
+_lock = forks.lock()
 _logger: logging.Logger | None = None
 _counts: dict[tuple[str, int], int] = {}
 

@@ -9,13 +9,13 @@ Program cannot be made the executor goes on. Both give the same answers.
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ebbflow.compiler.flow import Failed
 from ebbflow.compiler.options import from_the_first_run
+from ebbflow.core import forks
 from ebbflow.core.common_dims import common_dims
 from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.symbolic import SymbolicTensor
@@ -65,7 +65,7 @@ class Runner:
         self._met: dict[Any, int] = {}  # how often
         self._open: list[Any] | None = None  # the shapes of the Program for many: what has changed is None
         self._programs: dict[Any, Program | None] = {}
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self._nodes = [type(f) is SymbolicTensor for f in fetches]
         self._all_tensors = all(self._nodes)
         self._static = all(t._dims is not None and None not in t._dims for t in feeds)
@@ -184,7 +184,8 @@ class Runner:
         A variable is fed as what holds it, which has no shape; it has that of the tensor that stands for it.
         """
         shapes = [t._dims if t._dtype._is_ref_dtype else dims for t, dims in zip(self.feeds, shapes, strict=True)]
-        return _programs().program_for(self, shapes, fed)
+        with forks.undivided():
+            return _programs().program_for(self, shapes, fed)
 
     def explain(self) -> str:
         """Return what runs, as text: the source of each Program made so far, and the memory it works in."""

@@ -7,11 +7,11 @@ way that is gone for the second time gets its Programs; every other run is the g
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ebbflow.compiler.program import Program
+from ebbflow.core import forks
 
 if TYPE_CHECKING:
     from ebbflow.compiler.decisions import Decisions
@@ -68,7 +68,7 @@ class Decided:
         self._looks = MOST_LOOKS
         self._known: list[Way] = []
         self._met: set[tuple[bool, ...]] = set()  # the answers of ways that were gone
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self.handles = general.handles
         self.shared = general.shared
 

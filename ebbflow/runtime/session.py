@@ -8,11 +8,10 @@ threads: a runner keeps no state.
 from __future__ import annotations
 
 import importlib
-import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ebbflow.core import context, errors, source, stopping
+from ebbflow.core import context, errors, forks, source, stopping
 from ebbflow.core.typing import Message, Nested
 from ebbflow.engines import devices
 from ebbflow.graph.graph import get_default_graph
@@ -61,7 +60,7 @@ class BaseSession:
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self.stop = stopping.Stop(self)
         self._runners: dict[Any, tuple[Any, ...]] = {}
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self._partial_runs: dict[str, PartialRun] = {}
         self._handles = 0
         self.resources: dict[Any, Any] = {}

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
-from ebbflow.core import errors
+from ebbflow.core import errors, forks
 from ebbflow.platform import logging
 
 LOOK = 1.0
@@ -40,7 +40,7 @@ class Coordinator:
 
     def __init__(self, clean_stop_exception_types: tuple[type[BaseException], ...] | None = None):
         self._clean = tuple(clean_stop_exception_types or (errors.OutOfRangeError,))
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self._stop = threading.Event()
         self._error: BaseException | None = None
         self._joined = False

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ebbflow import messages
-from ebbflow.core import context, errors, stopping
+from ebbflow.core import context, errors, forks, stopping
 from ebbflow.core.typing import Effect, Message, Nested, SessionLike
 from ebbflow.data.queue_blocks import blocks_of, queue_of
 from ebbflow.graph import collections
@@ -41,7 +41,7 @@ class QueueRunner:
     ):
         if context.executing_eagerly():
             raise RuntimeError("QueueRunners are not supported when eager execution is enabled. Use tf.data instead.")
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
         self._runs_per_session: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._exceptions_raised: list[BaseException] = []
         if queue_runner_def is not None:

@@ -220,7 +220,7 @@ def test_files_in_memory(root):
 @pytest.fixture
 def store():
     """A store whose directories are parts of names, and which takes what is appended for a new file."""
-    fsspec = pytest.importorskip("fsspec")
+    import fsspec
     from fsspec.implementations.memory import MemoryFileSystem
 
     class Store(MemoryFileSystem):

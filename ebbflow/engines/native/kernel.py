@@ -47,7 +47,6 @@ def begin_again() -> None:
     """In a forked process, share nothing with regions of the process it comes from: see `_at_home`."""
     global _calls
     _calls = weakref.WeakValueDictionary()
-    library.begin_again()
 
 
 class Kernel:

@@ -13,14 +13,14 @@ import hashlib
 import importlib.util
 import struct
 import sys
-import threading
 from typing import Any
 
 import numpy as np
 
+from ebbflow.core import forks
 from ebbflow.engines.native import object_files
 
-_lock = threading.RLock()  # LLVM itself may be used by one thread at a time
+_lock = forks.rlock()  # LLVM itself may be used by one thread at a time
 _gone: list[Any] = []  # code that nobody holds any more
 
 # Where an array object keeps what: behind the header of every object (a count and a type).
@@ -34,12 +34,6 @@ _RECIPE = 1
 """Counted up whenever the same text is to become other code, so that what was kept before is not used any more."""
 
 _TUNING = {"loop_vectorization": True, "slp_vectorization": True, "loop_interleaving": True}
-
-
-def begin_again() -> None:
-    """In a forked process, do without a lock that a thread held which is not there."""
-    global _lock
-    _lock = threading.RLock()
 
 
 @functools.cache

@@ -17,10 +17,10 @@ import functools
 import os
 import pathlib
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ebbflow.core import forks
 from ebbflow.engines import enabled
 from ebbflow.platform import config, threads
 
@@ -99,7 +99,7 @@ def _gentle_spinning() -> Iterator[None]:
 
 # --- finding and loading ----------------------------------------------------------------------------------------------
 
-_lock = threading.Lock()
+_lock = forks.lock()
 _found: list[Library | None] = []  # empty before the first try
 _hidden = 0
 
@@ -270,8 +270,8 @@ _elsewhere: Any = None
 
 
 def _in_child() -> None:
-    global is_child, _elsewhere, _lock
-    is_child, _elsewhere, _lock = True, None, threading.Lock()
+    global is_child, _elsewhere
+    is_child, _elsewhere = True, None
     for renew in after_fork:
         renew()
 

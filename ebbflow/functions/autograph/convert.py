@@ -14,13 +14,13 @@ import dis
 import functools
 import inspect
 import os
-import threading
 import weakref
 from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from ebbflow.core import errors as tf_errors
+from ebbflow.core import forks
 from ebbflow.core.source import PACKAGE
 from ebbflow.functions.autograph import libraries, log, source
 from ebbflow.functions.autograph.certain import World
@@ -48,7 +48,7 @@ class Template:
 LEFT_ALONE = Template(None)
 _templates: dict[int, tuple[Any, Template]] = {}
 """By the identity of a code object, which is held weakly: what became of it. Converted code is among them, as it is."""
-_lock = threading.RLock()
+_lock = forks.rlock()
 _ag = CellType()
 
 

@@ -8,13 +8,12 @@ messages for trees and for parameters; the ops are in `forest_ops.py`.
 from __future__ import annotations
 
 import math
-import threading
 from typing import Any
 
 import numpy as np
 
 from ebbflow import messages
-from ebbflow.core import errors
+from ebbflow.core import errors, forks
 from ebbflow.core.typing import Message
 from ebbflow.ops.sizes import invalid
 
@@ -50,7 +49,7 @@ class Tree:
     """A tree of nodes by their numbers; the right child of a node follows the left."""
 
     def __init__(self) -> None:
-        self.lock, self.ready = threading.RLock(), False
+        self.lock, self.ready = forks.rlock(), False
 
     def fill(self, text: bytes, params: Message) -> None:
         """Become the tree that a message holds, or a single leaf where it holds none."""
@@ -148,7 +147,7 @@ class Stats:
     """What the leaves of a tree have seen since they are leaves."""
 
     def __init__(self) -> None:
-        self.lock, self.ready = threading.RLock(), False
+        self.lock, self.ready = forks.rlock(), False
         self.random: np.random.Generator | None = None
 
     def fill(self, params: Message) -> None:

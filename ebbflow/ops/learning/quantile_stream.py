@@ -9,10 +9,10 @@ Knows arrays only.
 from __future__ import annotations
 
 import math
-import threading
 
 import numpy as np
 
+from ebbflow.core import forks
 from ebbflow.ops.sizes import invalid
 
 VALUE, WEIGHT, LEAST, GREATEST = range(4)
@@ -160,7 +160,7 @@ class Streams:
     """Several streams and the boundaries that were made of them: the resource of a session."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = forks.rlock()
         self.ready = False
         self.streams: list[Stream] = []
         self.boundaries: list[np.ndarray] = []

@@ -7,14 +7,13 @@ every tree has arrays of its nodes, made when somebody predicts and dropped when
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ebbflow import messages
-from ebbflow.core import errors
+from ebbflow.core import errors, forks
 from ebbflow.ops.sizes import invalid
 
 NO_PRUNING, PRE_PRUNING, POST_PRUNING = range(3)
@@ -83,7 +82,7 @@ class Ensemble:
     """Trees that add up, with a stamp that counts the changes."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = forks.rlock()
         self.stamp = -1
         self._trees: Any = None
         self._nodes: dict[int, Nodes] = {}

@@ -8,12 +8,11 @@ changing with two keys set apart (`DenseTable`, whose keys may be vectors). Know
 from __future__ import annotations
 
 import itertools
-import threading
 from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors
+from ebbflow.core import errors, forks
 from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import Dims
 from ebbflow.ops.declare import show
@@ -28,7 +27,7 @@ class Table:
     def __init__(self, name: str, key_dtype: DType, value_dtype: DType, value_dims: Dims = ()):
         self.name, self.key_dtype, self.value_dtype = name, key_dtype, value_dtype
         self.value_dims: tuple[int, ...] = tuple(n or 0 for n in value_dims or ())
-        self.lock = threading.RLock()
+        self.lock = forks.rlock()
         self._rows: dict[Any, int] = {}
         self._values = self._zeros(0)
 

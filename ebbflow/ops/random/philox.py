@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from ebbflow.core import forks
 from ebbflow.core.offers import quicker
 
 CHUNK = 1 << 13
@@ -95,7 +95,7 @@ class Stream:
     def __init__(self, seed: int, seed2: int):
         self._key = seed & _M64
         self._counter = (seed2 & _M64) << 64
-        self._lock = threading.Lock()
+        self._lock = forks.lock()
 
     def reserve(self, blocks: int) -> Source:
         """Return where the next `blocks` blocks begin; nobody else gets them."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import context
+from ebbflow.core import context, forks
 from ebbflow.core.op import eager_run
 from ebbflow.ops.random.philox import Stream
 
@@ -30,7 +30,7 @@ class _Program:
     """The seed of all that runs eagerly."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = forks.lock()
         self.seed: Any = None
         self.op_seeds = random.Random()
         self.drawn: dict[tuple[int, int], dict[Any, Stream]] = {}

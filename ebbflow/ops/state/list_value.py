@@ -10,12 +10,12 @@ An entry that was never set is not there at all: a list of zeros costs nothing. 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from ebbflow.core import forks
 from ebbflow.core.dtypes import DType, variant
 from ebbflow.core.shape import Dims, is_static
 from ebbflow.ops.sizes import invalid, room_for
@@ -24,7 +24,7 @@ FAR = 8
 """Versions between one that is asked and the newest, from which on it has entries of its own."""
 
 _MISSING: Any = object()
-_lock = threading.Lock()  # for all lists: taken for a moment where a dictionary changes hands
+_lock = forks.lock()  # for all lists: taken for a moment where a dictionary changes hands
 
 
 class TensorList:

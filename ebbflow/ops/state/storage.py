@@ -9,13 +9,12 @@ variables, graphs or sessions. A handle is a scalar object array around a storag
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors, memory
+from ebbflow.core import errors, forks, memory
 from ebbflow.core.dtypes import DType
 from ebbflow.core.elsewhere import RunElsewhere, array_kinds
 from ebbflow.core.shape import Dims, dims_str, is_compatible
@@ -45,7 +44,7 @@ class Storage:
         self.owner: Any = None  # a weak reference to the variable, where there is one: functions ask for it
         self.value: np.ndarray | None = None
         self._being_written: np.ndarray | None = None
-        self._mutex = threading.RLock()
+        self._mutex = forks.rlock()
         self._depth = 0
 
     # --- reading ------------------------------------------------------------------------------------------------------
