@@ -27,18 +27,22 @@ from ebbflow.layers.arguments import checked_function, initializer_named
 from ebbflow.layers.input_spec import InputSpec, check_inputs
 from ebbflow.ops.arrays.shaping import shape as shape_of
 from ebbflow.ops.elementwise.casts import cast
+from ebbflow.platform import keras_hooks
 from ebbflow.state.functions import global_variables, trainable_variables
+from ebbflow.state.module import Module
 from ebbflow.state.variable_scope import VariableScope, get_variable, variable_scope
 from ebbflow.state.variables import Variable, VariableAggregation, VariableSynchronization
+from ebbflow.trackable.base import no_automatic_dependency_tracking
 
 __all__ = ["InputSpec", "Layer"]
 
 
-class Layer:
+class Layer(Module):
     """A computation with variables of its own."""
 
     _use_resource_variables = False
 
+    @no_automatic_dependency_tracking
     def __init__(self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any):
         scope = kwargs.pop("_scope", None)
         self._reuse = kwargs.pop("_reuse", None)
@@ -242,6 +246,10 @@ class Layer:
         }
         variable = self._get_variable(name, settings, checked_function(regularizer, "regularizer"))
         self._keep(variable, trainable)
+        if isinstance(variable, Variable):
+            self._track_trackable(variable, name, overwrite=True)
+        for part in [variable] if isinstance(variable, Variable) else variable:
+            keras_hooks.track_variable(part)
         return variable
 
     def _get_variable(self, name: str, settings: dict[str, Any], regularizer: Any) -> Any:
@@ -393,19 +401,24 @@ class Layer:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Layer:
         """Return a layer of its own with the same variables."""
+        self._maybe_initialize_trackable()  # a copy has all of what trackable objects have, or nothing
         copied = memo[id(self)] = object.__new__(type(self))
         for key, value in self.__dict__.items():
             shared = nest.flatten(value) if isinstance(value, (list, tuple)) else [value]
             if shared and all(isinstance(v, (Tensor, Variable, Operation)) for v in shared):
                 copied.__dict__[key] = copy.copy(value) if isinstance(value, list) else value
             else:
-                copied.__dict__[key] = copy.copy(value) if key == "_scope" else copy.deepcopy(value, memo)
+                copied.__dict__[key] = copy.copy(value) if key in _SHARED else copy.deepcopy(value, memo)
+        children = self._unconditional_dependency_names.items()
+        names = {n: v if isinstance(v, Variable) else copy.deepcopy(v, memo) for n, v in children}
+        copied.__dict__["_self_unconditional_dependency_names"] = names
         return copied
 
     def __repr__(self) -> str:
         return f"<{type(self).__module__}.{type(self).__name__} object {self.name!r}>"
 
 
+_SHARED = ("_scope", "_self_unconditional_dependency_names")  # what `deepcopy` has to copy in a way of its own
 _OWN_MODULES = {
     f"{__package__}.{m}"
     for m in ("core", "convolutional", "pooling", "normalization", "separable", "rnn_cell", "rnn_blocks")

@@ -5,6 +5,7 @@ Knows only functions that were handed in. Who needs Keras's answer where there m
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,13 @@ def ask(what: str, *args: Any) -> Any:
     """Return Keras's answer, or None where there is no Keras to ask."""
     answer = _answers.get(what)
     return None if answer is None else answer(*args)
+
+
+def track_variable(variable: Any) -> None:
+    """Have Keras's session, where a program has Keras 2, initialise a layer's variable: `K.get_session()` does so."""
+    backend = sys.modules.get("tf_keras.src.backend")
+    if backend is not None:
+        backend.track_variable(variable)
 
 
 def register_loss_scale_wrapper(

@@ -356,3 +356,52 @@ def test_a_decoder_that_is_a_layer(tmp_path):
         tmp_path,
     )
     assert told.split("\n")[:2] == ["(2, 4, 3) (2, 4) [4, 2]", "sequence_length is required for TrainingSampler"]
+
+
+def test_cells_and_layers_of_tf_1_beside_keras(tmp_path):
+    """Keras's RNN counts the variables of such a cell, and its session initialises them and those of `tf.layers`."""
+    told = run(
+        """
+        import numpy as np
+        import tensorflow.compat.v1 as tf
+        tf.disable_v2_behavior()
+        K, layers = tf.keras.backend, tf.keras.layers
+        for cell in (tf.nn.rnn_cell.BasicLSTMCell(3), tf.nn.rnn_cell.GRUCell(3)):
+            inputs = tf.keras.Input((3, 4))
+            model = tf.keras.Model(inputs, layers.RNN(cell)(inputs))
+            model.set_weights([np.cos(np.arange(w.size) + 1.0).reshape(w.shape) * 0.3 for w in model.get_weights()])
+            told = np.float64(model.predict(np.ones((1, 3, 4)))).round(4).tolist()
+            print([w.name for w in model.weights], told)
+        made = tf.layers.dense(tf.ones((1, 2)), 1, kernel_initializer=tf.ones_initializer())
+        print(K.get_session().run(made))
+        """,
+        tmp_path,
+        "--keras",
+        "2",
+    )
+    assert told.splitlines() == [
+        "['basic_lstm_cell/kernel:0', 'basic_lstm_cell/bias:0'] [[-0.2203, -0.1614, 0.2138]]",
+        "['gru_cell/gates/kernel:0', 'gru_cell/gates/bias:0', 'gru_cell/candidate/kernel:0', "
+        "'gru_cell/candidate/bias:0'] [[0.1317, -0.1762, -0.1844]]",
+        "[[2.]]",
+    ]
+
+
+def test_a_lambda_layer_of_a_public_function_comes_back(tmp_path):
+    told = run(
+        """
+        import numpy as np
+        import tensorflow as tf
+        keras = tf.keras
+        model = keras.Sequential([keras.layers.Lambda(f) for f in (tf.nn.relu, tf.math.cumsum, tf.reduce_sum)])
+        given = np.float32([[-1, 2], [3, -4]])
+        print(float(model(given)))
+        for name in ("m.h5", "m.keras"):
+            model.save(name)
+            print(float(keras.models.load_model(name, safe_mode=False)(given)))
+        """,
+        tmp_path,
+        "--keras",
+        "2",
+    )
+    assert told.split() == ["7.0", "7.0", "7.0"]

@@ -474,3 +474,18 @@ def test_refused_in_a_graph(what, words, graph):
     with pytest.raises(ValueError) as refused:
         what()
     assert words in str(refused.value)
+
+
+def test_checkpoints_know_the_variables_of_layers_and_cells(graph, tmp_path):
+    dense, cells = layers.Dense(2), [v1.nn.rnn_cell.BasicLSTMCell(3), v1.nn.rnn_cell.GRUCell(2)]
+    stack = v1.nn.rnn_cell.MultiRNNCell(cells)
+    v1.nn.static_rnn(stack, [dense(tf.constant(X))], dtype=tf.float32)
+    assert isinstance(dense, tf.Module) and stack.submodules == tuple(cells)
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        path = v1.train.Checkpoint(d=dense, s=stack).save(str(tmp_path / "ck"), session=session)
+    keys = [key.removesuffix("/.ATTRIBUTES/VARIABLE_VALUE") for key, shape in tf.train.list_variables(path) if shape]
+    gates = [f"s/cell-1/{part}.S{kind}" for part in ("candidate", "gates") for kind in ("bias", "kernel")]
+    assert keys == ["d/bias", "d/kernel", "s/cell-0/bias", "s/cell-0/kernel", *gates]
+    again = copy.deepcopy(stack)
+    assert all(a is b for a, b in zip(again.weights, stack.weights, strict=True)) and again is not stack

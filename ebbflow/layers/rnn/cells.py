@@ -27,6 +27,7 @@ from ebbflow.platform import logging
 from ebbflow.state.initializers import Constant, Zeros
 from ebbflow.state.partitioners import fixed_size_partitioner
 from ebbflow.state.variable_scope import variable_scope
+from ebbflow.trackable.base import Trackable, no_automatic_dependency_tracking_scope
 
 if TYPE_CHECKING:
     from ebbflow.core.dtypes import DType
@@ -333,7 +334,11 @@ class MultiRNNCell(RNNCell):
                 "At least two cells provided to MultiRNNCell are the same object and will share weights.",
                 1,
             )
-        self._cells = cells
+        for number, cell in enumerate(cells):  # the names that checkpoints have
+            if isinstance(cell, Trackable):
+                self._track_trackable(cell, name=f"cell-{number}")
+        with no_automatic_dependency_tracking_scope(self):
+            self._cells = cells
         self._state_is_tuple = state_is_tuple
         if not state_is_tuple and any(nest.is_sequence(c.state_size) for c in cells):
             raise ValueError(
