@@ -6,6 +6,7 @@ can be named. Loaded with the first name that is fetched.
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 from ebbflow.api import namespace, views
@@ -34,14 +35,43 @@ def public(target: str) -> Any:
         dispatch.support(value)
     if dispatch.dispatches() and target.startswith(DISPATCHED) and not hasattr(value, dispatch.INNER):
         if value not in _supported:
-            _supported[value] = _findable(dispatch.add_dispatch_support(value), target)
+            _supported[value] = _with_dispatch(value, target)
         value = _supported[value]
     _targets.setdefault(value, target)
     return value
 
 
-def _findable(wrapped: Any, target: str) -> Any:
-    """Give a wrapped function a name by which pickle finds it here: under its own, the function inside is found."""
+class _Inner(dict[str, Any]):
+    """The functions that targets name, without support for dispatch."""
+
+    def __missing__(self, target: str) -> Any:
+        return self.setdefault(target, namespace.resolve(target))
+
+
+_inner = _Inner()
+
+
+def _asking(*args: Any, **kwargs: Any) -> Any:
+    function = _inner["target"]
+    try:
+        return function(*args, **kwargs)
+    except (TypeError, ValueError):
+        result = dispatch.answer(public("target"), args, kwargs)
+        if result is dispatch.NOT_SUPPORTED:
+            raise
+        return result
+
+
+def _with_dispatch(function: Any, target: str) -> Any:
+    """Return a function that has dispatchers asked where `function` fails.
+
+    Its code has the target as a constant, and no cells: Keras 2 writes the code of a Lambda layer's function into a
+    file, and runs it with the names of the module that the function says it is of. There pickle finds it, too: under
+    its own name, the function inside is found.
+    """
+    constants = tuple(target if value == "target" else value for value in _asking.__code__.co_consts)
+    code = _asking.__code__.replace(co_consts=constants, co_name=function.__name__)
+    wrapped = dispatch.stand_in(types.FunctionType(code, globals(), function.__name__), function)
     wrapped.__module__, wrapped.__qualname__ = __name__, _plain(target)
     return wrapped
 

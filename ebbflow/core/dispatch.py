@@ -99,7 +99,6 @@ def add_dispatch_support(target: Nested = None, iterable_parameters: Any = None)
     if target is None:
         return functools.partial(add_dispatch_support, iterable_parameters=iterable_parameters)
 
-    @functools.wraps(target)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return target(*args, **kwargs)
@@ -109,12 +108,18 @@ def add_dispatch_support(target: Nested = None, iterable_parameters: Any = None)
                 raise
             return result
 
+    return stand_in(call, target)
+
+
+def stand_in(call: Any, target: Any) -> Any:
+    """Return `call`, which asks the dispatchers, as what stands for the function `target` inside."""
     from inspect import signature  # costs milliseconds, which `import ebbflow` need not spend
 
+    functools.update_wrapper(call, target)
     setattr(call, INNER, target)
     support(call)
     with contextlib.suppress(TypeError, ValueError):
-        call.__signature__ = signature(target)  # type: ignore[attr-defined]  # `*args` tells nobody anything
+        call.__signature__ = signature(target)  # `*args` tells nobody anything
     return call
 
 
