@@ -64,11 +64,11 @@ class IndicatorColumn(BothDense, BothSequenceDense, namedtuple("IndicatorColumn"
         return reduce_sum(one_hot(dense, depth=size, on_value=1.0, off_value=0.0), axis=[-2])
 
     def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
-        check_not_sequence(self, "DenseFeatures or input_layer", "SequenceFeatures or sequence_input_layer")
+        check_not_sequence(self, "DenseFeatures", "SequenceFeatures")
         return transformation_cache.get(self, state_manager)
 
     def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
-        check_sequence(self, "SequenceFeatures or sequence_input_layer")
+        check_sequence(self, "SequenceFeatures")
         dense = transformation_cache.get(self, state_manager)
         pair = sparse_tensors_of(self.categorical_column, transformation_cache, state_manager)
         return TensorSequenceLengthPair(dense, sequence_length_from_sparse_tensor(pair.id_tensor))

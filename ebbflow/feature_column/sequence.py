@@ -86,12 +86,17 @@ class SequenceCategoricalColumn(BothCategorical, namedtuple("SequenceCategorical
         return cls(deserialize_column(config["categorical_column"], custom_objects, columns_by_name))
 
 
+def _kind(used_in: str) -> str:
+    # The generation of `input_layer` wrote its columns' classes with an underscore.
+    return "SequenceCategoricalColumn" if used_in.endswith("Features") else "_SequenceCategoricalColumn"
+
+
 def check_not_sequence(column: Any, used_in: str, sequence_use: str) -> None:
     """Raise ValueError where a dense result is asked of a column of sequences."""
     if isinstance(column.categorical_column, SequenceCategoricalColumn):
         raise ValueError(
-            f"In {column.USED_AS}: {column.name}. categorical_column must not be of type _SequenceCategoricalColumn "
-            f"(SequenceCategoricalColumn). Suggested fix A: If you wish to use {used_in}, use a non-sequence "
+            f"In {column.USED_AS}: {column.name}. categorical_column must not be of type {_kind(used_in)}. "
+            f"Suggested fix A: If you wish to use {used_in}, use a non-sequence "
             f"categorical_column_with_*. Suggested fix B: If you wish to create sequence input, use {sequence_use}. "
             f"Given (type {type(column.categorical_column)}): {column.categorical_column}"
         )
@@ -101,8 +106,8 @@ def check_sequence(column: Any, used_in: str) -> None:
     """Raise ValueError where a sequence is asked of a column that is not of sequences."""
     if not isinstance(column.categorical_column, SequenceCategoricalColumn):
         raise ValueError(
-            f"In {column.USED_AS}: {column.name}. categorical_column must be of type _SequenceCategoricalColumn "
-            f"(SequenceCategoricalColumn) to use {used_in}. Suggested fix: Use one of "
+            f"In {column.USED_AS}: {column.name}. categorical_column must be of type {_kind(used_in)} "
+            f"to use {used_in}. Suggested fix: Use one of "
             f"sequence_categorical_column_with_*. Given (type {type(column.categorical_column)}): "
             f"{column.categorical_column}"
         )

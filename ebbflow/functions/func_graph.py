@@ -156,7 +156,7 @@ class FuncGraph(Graph):
             graph = getattr(element, "graph", None) if in_graph else self
             if graph is not self:
                 self.outer_controls.append(element if isinstance(element, Operation) else element.op)
-            elif not isinstance(element, EagerTensor):  # what has its value already need not be waited for
+            elif not isinstance(element, (EagerTensor, int, float)):  # what has its value already is not waited for
                 inside.append(item)
         return super().control_dependencies(inside)
 

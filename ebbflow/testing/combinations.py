@@ -144,7 +144,7 @@ def times(*combined: list[Combination]) -> list[Combination]:
         names = [name for one in chosen for name in one]
         if len(set(names)) != len(names):
             raise ValueError(f"Keys need to not overlap: {[sorted(one) for one in chosen]}")
-        products.append(OrderedDict(sorted((name, value) for one in chosen for name, value in one.items())))
+        products.append(OrderedDict((name, value) for one in chosen for name, value in one.items()))
     return products
 
 

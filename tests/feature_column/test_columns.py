@@ -77,6 +77,9 @@ def test_sequences():
     dense, lengths = numbers.get_sequence_dense_tensor(cache, None)
     assert dense.numpy().tolist() == [[[1, 2], [3, 4]], [[0, 0], [0, 0]], [[5, 6], [0, 0]]]
     assert lengths.numpy().tolist() == [2, 0, 1]
+    plain = fc.indicator_column(fc.categorical_column_with_identity("id", 3))
+    with pytest.raises(ValueError, match=r"must be of type SequenceCategoricalColumn to use SequenceFeatures\."):
+        plain.get_sequence_dense_tensor(cache, None)
 
 
 def test_words_of_a_crossed_column_are_looked_up_in_functions():

@@ -246,3 +246,12 @@ def test_a_graph_by_hand_keeps_the_creators_of_variables():
     with graph.as_default(), tf.init_scope():
         tf.Variable(2.0)
     assert [float(v) for v in made] == [1.0] and made[0] is inside
+
+
+def test_a_number_need_not_be_waited_for():
+    @tf.function
+    def plus_one(x):
+        with tf.control_dependencies([0.0, 1]):
+            return x + 1
+
+    assert int(plus_one(tf.constant(2))) == 3

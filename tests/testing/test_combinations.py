@@ -21,3 +21,8 @@ def test_a_name_in_a_combination_is_no_argument_of_the_test():
     (name,) = [name for name in vars(found) if name.startswith("test_value")]
     result = found(name).run()
     assert result.wasSuccessful() and result.testsRun == 1
+
+
+def test_names_keep_the_order_of_what_is_multiplied():
+    (one,) = times(combine(mode="eager", run="now"), combine(kind="small"))
+    assert keywords_to_str(one) == "_mode_eager_run_now_kind_small"
