@@ -23,7 +23,7 @@ def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> add(1, 2).numpy()
     np.int32(3)
     """
-    if not isinstance(x, Tensor) and not isinstance(y, Tensor):
+    if not isinstance(x, (Tensor, RaggedTensor)) and not isinstance(y, (Tensor, RaggedTensor)):
         x = convert(x)
     return sum_of(x, y, name=name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -64,17 +64,17 @@ class Module(AutoTrackable):
         return self._name_scope
 
     @property
-    def variables(self) -> tuple[Any, ...]:
+    def variables(self) -> Sequence[Any]:
         """The variables of this module and the modules in it."""
         return tuple(self._flatten(predicate=_is_variable, expand_composites=True))
 
     @property
-    def trainable_variables(self) -> tuple[Any, ...]:
+    def trainable_variables(self) -> Sequence[Any]:
         """Those variables that are trained."""
         return tuple(self._flatten(predicate=_is_trainable_variable, expand_composites=True))
 
     @property
-    def non_trainable_variables(self) -> tuple[Any, ...]:
+    def non_trainable_variables(self) -> Sequence[Any]:
         """Those variables that are not trained."""
         return tuple(self._flatten(predicate=_is_non_trainable_variable, expand_composites=True))
 

@@ -435,3 +435,8 @@ def test_sparse_forms_are_checked():
     with tf.Graph().as_default():
         deep = tf.ragged.constant([[[1, 2]], [], [[3, 4]]], ragged_rank=1).to_sparse()
         assert deep.indices.shape == [4, 3] and deep.values.shape == [4] and deep.dense_shape.shape == [3]
+
+
+def test_the_function_of_an_operator_takes_two_ragged_tensors():
+    x = tf.ragged.constant([[3, 4], [1]])
+    assert tf.__operators__.add(x, x).to_list() == [[6, 8], [2]]
