@@ -73,8 +73,9 @@ class Buffer:
     waits before it looks for the last time, so one of the two always sees the other.
     """
 
-    def __init__(self, room: int):
+    def __init__(self, room: int, came: threading.Event | None = None):
         self.room = room
+        self._came = came  # is set with every item, for one who takes from several
         self.items: deque[tuple[str, Any]] = deque()
         self.closed = False
         self._changed = threading.Condition()
@@ -89,6 +90,8 @@ class Buffer:
     def put(self, kind: str, value: Any = None) -> None:
         """Add an item."""
         self.items.append((kind, value))
+        if self._came is not None:
+            self._came.set()
         self._tell()
 
     def take(self) -> tuple[str, Any]:
@@ -164,9 +167,10 @@ class Ahead(Bunched):
         name: str = "prefetch",
         most: int = 0,
         when_worth: bool = False,
+        came: threading.Event | None = None,
     ):
         super().__init__()
-        self._buffer = Buffer(room)
+        self._buffer = Buffer(room, came)
         self._elements: Started | None = Started(start)  # until a thread has them
         self._ended = False
         self._most, self._was_full = most, False
@@ -181,6 +185,11 @@ class Ahead(Bunched):
             self._elements, self._home = None, _generation
             threading.Thread(target=_fill, args=given, name=f"ebbflow-{self._name}", daemon=True).start()
         return self
+
+    @property
+    def ready(self) -> bool:
+        """Whether an item, or the news that none comes, is there: nobody would wait."""
+        return self._ended or bool(self._ready or self._buffer.items) or self._home != _generation
 
     def _make_here(self, elements: Started) -> Sequence[Any]:
         began = time.perf_counter()

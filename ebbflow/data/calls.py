@@ -38,8 +38,8 @@ class Facts:
     def __init__(self, body: Any, count: int):
         nodes = body._nodes
         self.types = [t.dtype.base_dtype.np for t in body.outputs]
-        self.in_python = any(node._op in IN_PYTHON for node in nodes)
-        self.draws = _draws(body)
+        self.in_python = _anywhere(body, lambda op: op in IN_PYTHON)
+        self.draws = _anywhere(body, lambda op: op.facts.random)
         """Whether the function, or one that it gives to a dataset, draws random numbers."""
         repeats = any(node.type == "Enter" for node in nodes)
         self.drawn_once = frozenset([node for node in nodes if node._op.facts.random and not repeats])
@@ -141,8 +141,10 @@ class Call:
         return True
 
 
-def _draws(body: Any) -> bool:
-    return any(node._op.facts.random or any(map(_draws, bodies_in(node._attrs.values()))) for node in body._nodes)
+def _anywhere(body: Any, said: Callable[[Any], bool]) -> bool:
+    """Return whether something is true of an op of a body, or of a function in it."""
+    inner = lambda node: any(_anywhere(inside, said) for inside in bodies_in(node._attrs.values()))
+    return any(said(node._op) or inner(node) for node in body._nodes)
 
 
 def bodies_in(values: Iterable[Any]) -> Iterator[Any]:

@@ -318,7 +318,7 @@ def _variant_of(value: Any) -> Any:
     return value._variant_tensor if isinstance(value, DatasetV2) else value
 
 
-_AS_ARRAYS = {"RaggedTensor", "SparseTensor", "NoneType", "Tensor", "DatasetV2", "DatasetV1"}
+_AS_ARRAYS = {"RaggedTensor", "SparseTensor", "NoneType", "Tensor"}
 
 
 class NumpyIterator(Trackable):
@@ -354,8 +354,6 @@ class NumpyIterator(Trackable):
 
 
 def _numpy(leaf: Any) -> Any:
-    if isinstance(leaf, DatasetV2):
-        return leaf.as_numpy_iterator()
     if isinstance(leaf, SparseTensor):
         return leaf._numpy()
     if leaf is None:

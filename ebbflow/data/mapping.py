@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from operator import itemgetter
@@ -293,9 +295,60 @@ class Interleaved:
         return self._more
 
 
+class AsTheyCome:
+    """Elements of `cycle` datasets side by side, whichever are there; nobody waits for one that takes longer."""
+
+    def __init__(
+        self, elements: Iterator[Element], begin: Callable[[Element, threading.Event], Ahead], cycle: int, block: int
+    ):
+        self._elements, self._begin, self._cycle, self._block = elements, begin, cycle, block
+        self._came = threading.Event()
+        self._running: deque[Ahead] = deque()  # the one whose turn it is first
+        self._taken, self._more = 0, True  # how many of its block are gone
+
+    def __iter__(self) -> AsTheyCome:
+        return self
+
+    def __next__(self) -> Element:
+        while True:
+            while self._more and len(self._running) < self._cycle:
+                element = next(self._elements, None)
+                self._more = element is not None
+                if element is not None:
+                    self._running.append(self._begin(element, self._came))
+            if not self._running:
+                raise StopIteration
+            self._came.clear()
+            if not self._turn_to_ready():
+                self._came.wait()
+                continue
+            found = next(self._running[0], None)
+            if found is not None:
+                self._taken += 1
+                return found
+            self._running.popleft()
+            self._taken = 0
+
+    def _turn_to_ready(self) -> bool:
+        """Have one first that has something; the one whose turn it is, until its block is gone."""
+        if self._taken >= self._block:
+            self._running.rotate(-1)
+            self._taken = 0
+        for _ in range(len(self._running)):
+            if self._running[0].ready:
+                return True
+            self._running.rotate(-1)
+            self._taken = 0
+        return False
+
+
+MOST_SIDE_BY_SIDE = 1 << 20
+"""Datasets that may be interleaved at once, and elements of one in a row."""
+
+
 def _positive(value: Any, name: str) -> int:
-    if int(value) < 1:
-        raise invalid(f"`{name}` must be greater than zero, got {int(value)}")
+    if not 1 <= int(value) <= MOST_SIDE_BY_SIDE:
+        raise invalid(f"`{name}` must be greater than zero and at most {MOST_SIDE_BY_SIDE}, got {int(value)}")
     return int(value)
 
 
@@ -321,18 +374,24 @@ def _(
     deterministic: Any, run: Any,
 ) -> Any:  # fmt: skip
     source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
-    inner, sure = _inner(call), as_bytes(deterministic) != b"false"
+    inner, said = _inner(call), as_bytes(deterministic)
     cycle = _cycle(cycle_length, int(num_parallel_calls))
     block = _positive(block_length, "block_length")
     room = int(buffer_output_elements) if int(buffer_output_elements) > 0 else max(block, 16)
 
     def begin(element: Element) -> Iterator[Element]:
         pipe = inner(element)
-        if current.run.mode is DEBUG or (sure and _draw(pipe)):
+        if current.run.mode is DEBUG or (said != b"false" and _draw(pipe)):
             return pipe.start()
         return Ahead(pipe.start, room, "interleave").begin()
 
-    return made(lambda: Interleaved(source.start(), begin, cycle, block, True), _size(source), source, call=call)
+    def start() -> Iterator[Element]:
+        if current.run.mode is not DEBUG and (said == b"false" or (said == b"default" and not current.run.in_order)):
+            ahead = lambda element, came: Ahead(inner(element).start, room, "interleave", came=came).begin()
+            return AsTheyCome(source.start(), ahead, cycle, block)
+        return Interleaved(source.start(), begin, cycle, block, True)
+
+    return made(start, _size(source), source, call=call)
 
 
 def _draw(pipe: Pipe) -> bool:

@@ -113,8 +113,21 @@ def test_values_of_ragged_and_sparse_tensors_are_elements():
     assert rows == [[5, 0], [0, 0], [0, 6]]
 
 
+def _mapped(numbers, wait, how):
+    return numbers.map(wait, **how)
+
+
+def _chosen(numbers, wait, how):
+    return numbers.map(lambda x: tf.cond(x < 3, lambda: wait(x), lambda: x), **how)
+
+
+def _interleaved(numbers, wait, how):
+    return numbers.interleave(lambda x: Dataset.from_tensors(x).map(wait), cycle_length=3, block_length=2, **how)
+
+
+@pytest.mark.parametrize("form", [_mapped, _chosen, _interleaved])
 @pytest.mark.parametrize("by_option", [False, True])
-def test_where_order_is_left_free_none_waits_for_another(by_option):
+def test_where_order_is_left_free_none_waits_for_another(by_option, form):
     released = threading.Event()
 
     def wait(x):
@@ -125,7 +138,7 @@ def test_where_order_is_left_free_none_waits_for_another(by_option):
     options = tf.data.Options()
     options.deterministic = not by_option
     how = {"num_parallel_calls": 3, "deterministic": None if by_option else False}
-    numbers = tf.data.Dataset.range(6).map(lambda x: tf.numpy_function(wait, [x], tf.int64), **how)
+    numbers = form(Dataset.range(6), lambda x: tf.numpy_function(wait, [x], tf.int64, stateful=False), how)
     iterator = iter(numbers.with_options(options))
     first = [int(next(iterator)) for _ in range(3)]
     released.set()
@@ -138,3 +151,10 @@ def test_reducing_for_ever_can_be_ended():
         sums = tf.data.Dataset.from_tensors(1).repeat().reduce(0, lambda x, y: x + y)
         with pytest.raises((tf.errors.DeadlineExceededError, tf.errors.CancelledError)):
             session.run(sums, options=v1.RunOptions(timeout_in_ms=100))
+
+
+@pytest.mark.parametrize("sizes", [{"cycle_length": 2**63 - 1}, {"block_length": 2**63 - 1}, {"block_length": 0}])
+@pytest.mark.parametrize("parallel", [None, 3])
+def test_sizes_beyond_reason_are_refused(sizes, parallel):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"`{next(iter(sizes))}` must be greater than zero and at"):
+        list(Dataset.range(3).interleave(Dataset.from_tensors, num_parallel_calls=parallel, **sizes))
