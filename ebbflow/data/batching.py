@@ -208,9 +208,11 @@ def _(xp: Any, input_dataset: Any, batch_size: Any, row_shape: Any) -> Any:
 def _sparse(parts: Sequence[np.ndarray], shape: list[int]) -> np.ndarray:
     """Return the rows as one sparse tensor, in the form it travels in."""
     for part in parts:
-        if part.ndim != len(shape) or any(0 <= wanted < n for n, wanted in zip(part.shape, shape, strict=False)):
-            text = f"Input element had shape ({list(part.shape)}) that is incompatible with the row shape ({shape})."
-            raise errors.DataLossError(None, None, text)
+        words = f"Input element had shape ({list(part.shape)}) that is"
+        if part.ndim != len(shape):
+            raise invalid(f"{words} incompatible with the row shape ({shape}).")
+        if any(0 <= wanted < n for n, wanted in zip(part.shape, shape, strict=True)):
+            raise errors.DataLossError(None, None, f"{words} larger than the row shape ({shape}).")
     dense = [max(part.shape[i] for part in parts) if n < 0 else n for i, n in enumerate(shape)]
     places = [np.insert(np.indices(part.shape).reshape(part.ndim, -1).T, 0, i, axis=1) for i, part in enumerate(parts)]
     values = np.concatenate([part.reshape(-1) for part in parts])

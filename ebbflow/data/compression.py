@@ -14,6 +14,7 @@ from ebbflow.core.dtypes import as_dtype, variant
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.data import spec as _registered  # noqa: F401 (how sparse and ragged tensors travel)
 from ebbflow.data import structure
 from ebbflow.data.element_records import array_of, record_of
 from ebbflow.ops.declare import FLAT

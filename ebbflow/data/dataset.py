@@ -417,7 +417,9 @@ class DatasetSpec(TypeSpec):
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> DatasetSpec | None:
         """Return the narrowest type that this and all `others` belong to, or None."""
-        return common_structure(DatasetSpec, self, others)
+        found = common_structure(DatasetSpec, self, others)
+        shape = self._dataset_shape.most_specific_common_supertype([each._dataset_shape for each in others if found])
+        return None if found is None or shape is None else DatasetSpec(found._element_spec, shape)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -438,7 +440,8 @@ def _alike(a: Any, b: Any, test: Any) -> bool:
         structure.assert_same(a, b)
     except TypeError:
         return False
-    return all(test(x, y) for x, y in zip(structure.flatten(a), structure.flatten(b), strict=True))
+    leaves = zip(structure.flatten(a), structure.flatten(b), strict=True)
+    return all(x is y if x is None or y is None else test(x, y) for x, y in leaves)
 
 
 def are_compatible(spec1: Any, spec2: Any) -> bool:
@@ -458,10 +461,10 @@ def common_structure(kind: Any, spec: Any, others: Any) -> Any:
         if not isinstance(other, kind) or not _alike(found, other._element_spec, lambda a, b: True):
             return None
         leaves = [
-            a.most_specific_common_supertype([b])
+            a if a is None else a.most_specific_common_supertype([b])
             for a, b in zip(structure.flatten(found), structure.flatten(other._element_spec), strict=True)
         ]
-        if None in leaves:
+        if any(leaf is None and a is not None for leaf, a in zip(leaves, structure.flatten(found), strict=True)):
             return None
         found = structure.pack_as(found, leaves)
     return kind(found)

@@ -101,7 +101,10 @@ def _shard_0(*element: Any) -> Any:
 
 
 def _number(result: Any) -> Any:
-    return raw.Cast(convert(result), DstT=dtypes.int64)
+    number = convert(result)
+    if not number.dtype.is_integer:
+        raise TypeError(f"`shard_func` must return a whole number, got {result!r}")
+    return raw.Cast(number, DstT=dtypes.int64)
 
 
 def _traced_reader(family: Any, reader_func: Callable[[Any], Any] | None, spec: Any) -> Any:

@@ -187,7 +187,7 @@ def _(xp: Any, input_dataset: Any, initial_state: Any, other_arguments: Any, *, 
             state = found[:count]  # type: ignore[assignment]
             return found[count:]
 
-        return map(step, source.start())
+        return OneByOne(step, source.start(), "scan")
 
     return made(start, source.size, source, call=call)
 

@@ -10,6 +10,7 @@ from ebbflow.core.shape import is_compatible
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.data import spec as _registered  # noqa: F401 (how sparse and ragged tensors travel)
 from ebbflow.data import structure
 from ebbflow.ops.state import optional as ops
 

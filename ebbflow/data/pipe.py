@@ -158,7 +158,7 @@ class DatasetOp(Op):
             if pipe is not None and not pipe.name:
                 pipe.name, pipe.given = self.name, (args[1:], attrs)
                 flat = [a for arg in args for a in (arg if arg.__class__ is list else (arg,))]
-                pipe.inputs = tuple([p for p in map(_pipe_in, flat) if p is not None])
+                pipe.inputs = tuple([p for value in flat for p in _pipes_in(value)])
                 for other in pipe.inputs[1:]:
                     pipe.options = joint(pipe.options, other.options)
             return result
@@ -214,6 +214,13 @@ def _pipe_in(variant: Any) -> Pipe | None:
         return None
     found = variant.item()
     return found if isinstance(found, Pipe) else None
+
+
+def _pipes_in(variant: Any) -> list[Pipe]:
+    """Return the pipes of an array of datasets."""
+    if variant.__class__ is not np.ndarray or variant.dtype.char != "O" or not variant.size:
+        return []
+    return [p for p in variant.flat if isinstance(p, Pipe)] if isinstance(variant.flat[0], Pipe) else []
 
 
 def pipe_of(variant: np.ndarray) -> Pipe:

@@ -94,8 +94,14 @@ def _remade(pipe: Pipe, inputs: Sequence[Pipe]) -> Pipe:
     def swapped(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return [swapped(each) for each in value]
-        held = value.item() if isinstance(value, np.ndarray) and value.dtype == object and value.size == 1 else None
-        return boxed(fresh[id(held)]) if id(held) in fresh and isinstance(held, Pipe) else value
+        if not isinstance(value, np.ndarray) or value.dtype != object or not value.size:
+            return value
+        if not isinstance(value.flat[0], Pipe):
+            return value
+        others = np.empty_like(value)
+        for place in np.ndindex(value.shape):
+            others[place] = fresh.get(id(value[place]), value[place])
+        return others
 
     op, args, attrs = pipe.made_by
     arrays, named = pipe.given

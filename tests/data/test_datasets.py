@@ -85,6 +85,9 @@ def test_specs_of_datasets():
     assert spec.is_subtype_of(wider) and not wider.is_subtype_of(spec)
     assert spec.most_specific_common_supertype([wider]) == wider
     assert spec.most_specific_common_supertype([tf.data.DatasetSpec(tf.TensorSpec([]))]) is None
+    several, none = [tf.data.DatasetSpec(spec.element_spec, [5, n]) for n in (3, 4)], tf.data.DatasetSpec({"b": None})
+    assert several[0].most_specific_common_supertype(several) == tf.data.DatasetSpec(spec.element_spec, [5, None])
+    assert none.is_subtype_of(none) and none.most_specific_common_supertype([none]) == none
     assert tf.data.DatasetSpec.from_value(Dataset.range(3)) == tf.data.DatasetSpec(tf.TensorSpec([], tf.int64))
     assert tf.data.experimental.get_structure(Dataset.range(3)) == tf.TensorSpec([], tf.int64)
     assert tf.data.experimental.from_list([{"a": 1}, {"a": 2}]).element_spec == {"a": tf.TensorSpec([], tf.int32)}
@@ -179,7 +182,16 @@ def test_optionals():
         second.get_value()
     made = tf.experimental.Optional.from_value({"a": 1})
     assert made.element_spec == {"a": tf.TensorSpec([], tf.int32)} and int(made.get_value()["a"]) == 1
-    assert not bool(tf.experimental.Optional.empty(tf.TensorSpec([])).has_value())
+    none = tf.experimental.Optional.empty(tf.TensorSpec([]))
+    assert not bool(none.has_value())
+    pair, one = tf.experimental.Optional.from_value((1.0, 2.0)), tf.experimental.Optional.from_value(1.0)
+    for tensor, value in (
+        (tf.add_n([pair._variant_tensor] * 2), (2.0, 4.0)),
+        (tf.zeros_like(pair._variant_tensor), (0, 0)),
+    ):
+        assert tf.experimental.Optional(tensor, pair.element_spec).get_value() == value
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be added"):
+        tf.add_n([one._variant_tensor, none._variant_tensor])
 
 
 # --- options ----------------------------------------------------------------------------------------------------------

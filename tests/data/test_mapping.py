@@ -158,3 +158,25 @@ def test_reducing_for_ever_can_be_ended():
 def test_sizes_beyond_reason_are_refused(sizes, parallel):
     with pytest.raises(tf.errors.InvalidArgumentError, match=f"`{next(iter(sizes))}` must be greater than zero and at"):
         list(Dataset.range(3).interleave(Dataset.from_tensors, num_parallel_calls=parallel, **sizes))
+
+
+def _stops(_):
+    raise StopIteration
+
+
+BAD_STAGES = [  # as in TensorFlow 2.21
+    (lambda: Dataset.from_tensors([[1]]).sparse_batch(4, [12]), "InvalidArgumentError", "incompatible with the row"),
+    (lambda: Dataset.from_tensors(np.arange(13)).sparse_batch(4, [12]), "DataLossError", "larger than the row shape"),
+    (
+        lambda: Dataset.range(1).scan(np.int64(0), lambda s, x: (s, tf.numpy_function(_stops, [x], tf.int64))),
+        "InvalidArgumentError", "produced OutOfRangeError",
+    ),
+    (lambda: Dataset.range(3).snapshot("unused", shard_func=lambda x: "x"), "TypeError", "`shard_func` must return a"),
+    (lambda: Dataset.range(3).window(2).as_numpy_iterator(), "TypeError", "is not supported for datasets that produce"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "error", "says"), BAD_STAGES)
+def test_what_stages_refuse(make, error, says):
+    with pytest.raises(getattr(tf.errors, error, None) or TypeError, match=says):
+        list(make())

@@ -41,6 +41,12 @@ def test_each_worker_has_files_of_its_own(paths):
     assert shares(
         Dataset.from_tensor_slices([names.take(2), names.skip(2)]).flat_map(lambda x: x).flat_map(read), 2
     ) == (BY_FILE)
+    readers = [names.take(1).map(read), names.skip(1).map(read)]  # each with a share of its own files
+    shared = shares(Dataset.from_tensor_slices(readers).flat_map(lambda x: x).flat_map(lambda x: x), 2)
+    assert shared == [[b"00", b"01", b"10", b"11"], [b"20", b"21"]]
+    assert (
+        shares(Dataset.from_tensor_slices([names.map(read)]).flat_map(lambda x: x.flat_map(lambda y: y)), 2) == BY_FILE
+    )
     again = remote_dataset(names.flat_map(read)._as_serialized_graph(), "", tf.TensorSpec([], tf.string))
     assert shares(again, 2) == BY_FILE
     assert shares(names.flat_map(read), 4)[3] == []  # there is none for it

@@ -13,6 +13,7 @@ from ebbflow.core.op import op
 from ebbflow.core.shape import Dims, is_compatible
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
+from ebbflow.ops.state.list_value import zeros_like
 from ebbflow.ops.state.storage import boxed
 
 
@@ -23,6 +24,20 @@ class OptionalValue:
 
     def __init__(self, parts: tuple[np.ndarray, ...] | None):
         self.parts = parts
+
+    def zeros(self) -> OptionalValue:
+        """Return one with zeros where this has something."""
+        zero = lambda part: zeros_like(part) if part.dtype.hasobject else np.zeros_like(part)
+        return OptionalValue(None if self.parts is None else tuple([zero(np.asarray(part)) for part in self.parts]))
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, OptionalValue):
+            return NotImplemented
+        if self.parts is None or other.parts is None:
+            if self.parts is not other.parts:
+                raise invalid("An optional with a value cannot be added to one without")
+            return self
+        return OptionalValue(tuple([np.asarray(a + b) for a, b in zip(self.parts, other.parts, strict=True)]))
 
 
 def optional_of(handle: np.ndarray) -> OptionalValue:
