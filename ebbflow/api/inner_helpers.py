@@ -203,9 +203,7 @@ def ragged_gather_nd(
     params: Any, indices: Any, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
 ) -> Any:
     """Return what the index tuples of `indices` name in `params`."""
-    if bad_indices_policy not in ("", "DEFAULT"):
-        raise ValueError(f"non-default bad_indices_policy not supported for ragged gather, got {bad_indices_policy!r}")
-    return rows.gather_nd(ragged_or_tensor(params), ragged_or_tensor(indices), batch_dims)
+    return rows.gather_nd(ragged_or_tensor(params), ragged_or_tensor(indices), batch_dims, bad_indices_policy)
 
 
 def ragged_squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ebbflow.core import context, nest
+from ebbflow.core.composite_gradient import flat_tensors, gradients_like, is_composite
 from ebbflow.core.convert import convert
 from ebbflow.core.recorder import Recorder
 from ebbflow.core.tensor import EagerTensor, Tensor
@@ -59,16 +60,17 @@ class Bind:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         bound = bool(args) and not _convertible(args[0])
         owner, args = (args[:1], args[1:]) if bound else ((), args)
-        tensors = nest.map_structure(lambda x: x if hasattr(x, "_tape_handle") else convert(x), args)
+        tensors = nest.map_structure(_as_argument, args)
         watcher = _Watcher()
         with watcher:
             result, grad_fn = self._f(*owner, *tensors, **kwargs)
-        arguments = nest.flatten(tensors)
+        arguments = flat_tensors(nest.flatten(tensors))
         flat_args = [_handle(t) for t in arguments]
         given = {id(t) for t in flat_args}
         variables = [v for v in watcher.variables if id(v._tape_handle) not in given]
-        flat_result = [convert(r) for r in nest.flatten(result)]
-        backward = _backward(self._f.__name__, grad_fn, tensors, len(flat_args), variables)
+        results = [r if is_composite(r) else convert(r) for r in nest.flatten(result)]
+        flat_result = [convert(r) for r in flat_tensors(results)]
+        backward = _backward(self._f.__name__, _of_composites(grad_fn, results), len(flat_args), variables)
         if context.executing_eagerly():
             for variable in (t for t in arguments if hasattr(t, "_tape_handle")):
                 variable_accessed(variable)  # the function may only hand it to its gradient
@@ -76,12 +78,28 @@ class Bind:
             attached = _attach_eagerly(self._f.__name__, flat_result, inputs, backward)
         else:  # the node takes what variables hold, as TensorFlow's: a handle has no gradient to be handed over
             attached = _attach_in_graph(self._f.__name__, flat_result, arguments + variables, backward)
-        return nest.pack_sequence_as(result, attached)
+        return nest.pack_sequence_as(result, gradients_like(results, attached))
+
+
+def _as_argument(value: Any) -> Any:
+    return value if hasattr(value, "_tape_handle") or is_composite(value) else convert(value)
+
+
+def _of_composites(grad_fn: Any, results: Sequence[Any]) -> Any:
+    """Return a gradient function that is handed gradients like the results, ragged where these are."""
+    if not any(map(is_composite, results)):
+        return grad_fn
+
+    @functools.wraps(grad_fn)
+    def wrapped(*grads: Any, **kwargs: Any) -> Any:
+        return grad_fn(*gradients_like(results, grads), **kwargs)
+
+    return wrapped
 
 
 def _convertible(value: Any) -> bool:
     """Return whether a first argument is data, and not the `self` of a method."""
-    if isinstance(value, Tensor) or hasattr(value, "_tape_handle") or nest.is_nested(value):
+    if isinstance(value, Tensor) or hasattr(value, "_tape_handle") or nest.is_nested(value) or is_composite(value):
         return True
     try:
         convert(value)
@@ -114,7 +132,7 @@ class _Watcher(Recorder):
         self._leave()
 
 
-def _backward(name: str, grad_fn: Any, args: Any, count: int, variables: Sequence[Any]) -> Callable[..., list[Any]]:
+def _backward(name: str, grad_fn: Any, count: int, variables: Sequence[Any]) -> Callable[..., list[Any]]:
     takes_variables = "variables" in inspect.signature(grad_fn).parameters or _takes_any_keyword(grad_fn)
     if variables and not takes_variables:
         raise TypeError(
@@ -130,7 +148,7 @@ def _backward(name: str, grad_fn: Any, args: Any, count: int, variables: Sequenc
                 raise ValueError(f"Must return gradient for each variable from @custom_gradient grad_fn of {name}.")
         else:
             given, of_variables = grad_fn(*grads), []
-        flat = nest.flatten(given) if nest.is_nested(given) else [given]
+        flat = flat_tensors(nest.flatten(given) if nest.is_nested(given) else [given])
         if len(flat) != count:
             raise ValueError(
                 f"custom_gradient function {name} expected to return {count} gradients, but returned {len(flat)} "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ebbflow.core import context, dtypes, nest
@@ -16,6 +18,7 @@ from ebbflow.ops.declare import raw
 
 EXECUTIONS = "critical_section_executions"
 """The collection in which a graph keeps what its critical sections do."""
+_running = threading.local()
 
 
 class Execution(NamedTuple):
@@ -43,6 +46,7 @@ class CriticalSection:
             self._name = scope.rstrip("/")
             container = "" if context.executing_eagerly() else context.default_graph()._container
             shared_name = shared_name if shared_name is not None or context.executing_eagerly() else scope
+            self._shared = (container, shared_name) if shared_name else None
             self._handle = raw.MutexV2(shared_name=shared_name or "", container=container, name=scope or None)
 
     @property
@@ -52,26 +56,22 @@ class CriticalSection:
     def execute(self, fn: Callable[[], Any], exclusive_resource_access: bool = True, name: str | None = None) -> Nested:
         """Return what `fn()` gives, computed while no other function is executed by this critical section."""
         if context.executing_eagerly():
-            lock = raw.MutexLock(self._handle)
-            try:
-                return nest.map_structure(_value, fn())
-            finally:
-                raw.ConsumeMutexLock(lock)
+            with self._entered(_running.__dict__.setdefault("sections", [])):
+                lock = raw.MutexLock(self._handle)
+                try:
+                    return nest.map_structure(_value, fn())
+                finally:
+                    raw.ConsumeMutexLock(lock)
         with name_scope(name, "critical_section_execute"):
             return self._execute(fn, exclusive_resource_access)
 
     def _execute(self, fn: Callable[[], Any], exclusive: bool) -> Any:
         graph = context.current_graph()
-        self._refuse_nesting(graph)
-        lock = raw.MutexLock(self._handle)
-        before = len(graph._nodes)
-        with graph.control_dependencies([lock]):
-            running = graph._stack("critical_sections")
-            running.append(self)
-            try:
+        with self._entered(graph._stack("critical_sections")):
+            lock = raw.MutexLock(self._handle)
+            before = len(graph._nodes)
+            with graph.control_dependencies([lock]):
                 result = nest.map_structure(_value, fn())
-            finally:
-                running.pop()
         made = graph._nodes[before:]
         self._refuse_sharing(graph, made, exclusive)
         graph.add_to_collection(EXECUTIONS, Execution(lock.op, self._handle, _resources(made), exclusive))
@@ -95,12 +95,19 @@ class CriticalSection:
                 ready = scopes.group(*outside.values())
             lock.op._add_control_input(ready)
 
-    def _refuse_nesting(self, graph: Any) -> None:
-        if self in graph._stack("critical_sections"):
+    @contextlib.contextmanager
+    def _entered(self, running: list[Any]) -> Iterator[None]:
+        """Note that this section runs, where it does not run already: it would wait for itself."""
+        if any(other is self or (self._shared and other._shared == self._shared) for other in running):
             raise ValueError(
                 f"Attempting to lock a CriticalSection (signature={self._name}) in which we are already running. "
                 "This is illegal and would cause deadlocks."
             )
+        running.append(self)
+        try:
+            yield
+        finally:
+            running.pop()
 
     def _refuse_sharing(self, graph: Any, made: list[Any], exclusive: bool) -> None:
         """Refuse to touch what another critical section has to itself."""

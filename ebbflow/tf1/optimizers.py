@@ -92,7 +92,7 @@ class AdaMaxOptimizer(_RowWise):
 
     def _get_beta_accumulators(self) -> Any:
         graph = None if context.executing_eagerly() else context.default_graph()
-        return (self._get_non_slot_variable("beta1_power", graph),)
+        return self._get_non_slot_variable("beta1_power", graph)
 
     def _create_slots(self, var_list: Any) -> None:
         first = min(var_list, key=lambda v: v.name)
@@ -107,7 +107,7 @@ class AdaMaxOptimizer(_RowWise):
         return self._rows(var, grad, indices, rate, lambda beta, v, g: raw.Maximum(beta * v, raw.Abs(g)))
 
     def _finish(self, update_ops: list[Any], name_scope: Any) -> Any:
-        (power,) = self._get_beta_accumulators()
+        power = self._get_beta_accumulators()
         if context.executing_eagerly():
             power.assign(power.value() * self._beta1_t, read_value=False)
             return None

@@ -25,6 +25,7 @@ from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.reduce.reductions import reduce_any, reduce_sum
 from ebbflow.ops.reduce.scan import cumsum
 from ebbflow.ops.sparse.functions import convert_to_tensor_or_sparse_tensor, to_dense
+from ebbflow.ops.sparse.functions import expand_dims as sparse_expand_dims
 from ebbflow.state.functions import assign_add
 from ebbflow.train.metrics import collected, metric_variable, only_in_graphs
 from ebbflow.train.weights import broadcast_weights
@@ -69,12 +70,13 @@ def _labelled(labels: Any, predictions: Any) -> _Sets:
     """Return labels as sets: each number counts once."""
     labels = convert_to_tensor_or_sparse_tensor(labels)
     _check_ranks(labels.shape, predictions.shape)
+    one_each = None not in (labels.shape.rank, predictions.shape.rank) and labels.shape.rank < predictions.shape.rank
     if isinstance(labels, SparseTensor):
+        labels = sparse_expand_dims(labels, -1) if one_each else labels
         there = to_dense(labels.with_values(raw.OnesLike(labels.values)))
         return _once(cast(to_dense(labels), dtypes.int64), raw.NotEqual(there, raw.ZerosLike(there)))
     labels = cast(labels, dtypes.int64)
-    if labels._dims is not None and predictions._dims is not None and len(labels._dims) == len(predictions._dims) - 1:
-        labels = expand_dims(labels, -1)
+    labels = expand_dims(labels, -1) if one_each else labels
     return _once(labels, raw.Equal(labels, labels))
 
 

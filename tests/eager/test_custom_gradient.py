@@ -222,3 +222,19 @@ def test_a_variable_that_only_the_gradient_reads_has_its_gradient(manner):
 
     call = slopes if manner == "eager" else tf.function(slopes, jit_compile=manner == "compiled")
     assert [float(g) for g in call(tf.constant(2.0))] == [20.0, 300.0]
+
+
+@pytest.mark.parametrize("manner", [lambda f: f, tf.function])
+def test_ragged_arguments_have_ragged_gradients(manner):
+    @tf.custom_gradient
+    def scaled(x, y):
+        return (x * x, 2 * y), lambda dx, dy: (3 * dx, 4 * dy)
+
+    x, y = tf.ragged.constant([[1.0, 2.0], [3.0]]), tf.constant([4.0, 5.0])
+    with tf.GradientTape() as tape:
+        tape.watch((x, y))
+        out = manner(scaled)(x, y)
+    dx, dy = tape.gradient(out, (x, y))
+    assert out[0].to_list() == [[1.0, 4.0], [9.0]]
+    assert dx.to_list() == [[3.0, 3.0], [3.0]]
+    assert dy.numpy().tolist() == [4.0, 4.0]

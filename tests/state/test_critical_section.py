@@ -140,3 +140,12 @@ def test_a_forgotten_lock_is_free():
     raw.ConsumeMutexLock(lock)
     raw.ConsumeMutexLock(lock)  # twice does no harm
     raw.ConsumeMutexLock(raw.MutexLock(mutex))
+
+
+@pytest.mark.parametrize("shared", [None, "one"])
+def test_a_section_does_not_wait_for_itself(shared):
+    outer = CriticalSection(shared_name=shared)
+    inner = outer if shared is None else CriticalSection(shared_name=shared)
+    with pytest.raises(ValueError, match="in which we are already running"):
+        outer.execute(lambda: inner.execute(lambda: tf.constant(1.0)))
+    assert inner.execute(lambda: tf.constant(2.0)).numpy() == 2.0

@@ -95,3 +95,13 @@ def test_labels_may_be_values_of_sparse_tensors_and_contrib_orders_its_arguments
 def test_rankings_refuse_ranks_that_do_not_fit(ids, labels, says):
     with tf.Graph().as_default(), pytest.raises(ValueError, match=says):
         tf.compat.v1.metrics.precision_at_top_k(labels, tf.constant(ids, tf.int64))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_one_label_a_case_may_be_sparse(sparse):
+    with tf.Graph().as_default(), v1.Session() as session:
+        labels = tf.SparseTensor([[0], [1]], tf.constant([3, 2], tf.int64), [2]) if sparse else [3, 2]
+        scores = tf.constant([[0.1, 0.3, 0.2, 0.4], [0.1, 0.2, 0.3, 0.4]])
+        update = v1.metrics.precision_at_k(labels, scores, 1)[1]
+        session.run(v1.local_variables_initializer())
+        assert session.run(update) == 0.5

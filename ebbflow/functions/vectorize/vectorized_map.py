@@ -93,7 +93,18 @@ def for_loop(
 ) -> Any:
     """Return what `loop_fn(i)` gives for each i from 0 to `iters`, stacked, computed one after the other."""
     numbers = raw.Range(0, convert(iters, dtypes.int32), 1)
-    return map_fn(loop_fn, numbers, dtype=loop_fn_dtypes)
+    wanted = nest.flatten(loop_fn_dtypes)  # only how many matters: a loop may give a tuple where a list is told
+    there = [True] * len(wanted)
+
+    def row(i: Any) -> list[Any]:
+        given = nest.flatten(loop_fn(i))
+        if len(given) != len(wanted):
+            raise ValueError(f"loop_fn gives {len(given)} results, but loop_fn_dtypes tells of {len(wanted)}")
+        there[:] = [each is not None for each in given]
+        return [convert(0, d) if each is None else each for each, d in zip(given, wanted, strict=True)]
+
+    found = map_fn(row, numbers, dtype=wanted)
+    return nest.pack_sequence_as(loop_fn_dtypes, [x if here else None for x, here in zip(found, there, strict=True)])
 
 
 def map_fn_over(row: Callable[..., Any], stacked: Sequence[Any], count: Any) -> Any:

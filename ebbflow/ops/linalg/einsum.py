@@ -391,6 +391,9 @@ def _explicit(equation: str, tensors: Sequence[Any]) -> tuple[list[str], str]:
     if len(terms) != len(tensors):
         raise ValueError(f"Got {len(tensors)} inputs for equation {equation!r}, expecting {len(terms)}")
     if found[2] is not None:
+        letters = [c for c in found[2] if c.isalpha()]
+        if len(set(letters)) < len(letters):
+            raise ValueError(f"Output subscripts contain a label appearing more than once: {equation}")
         return terms, found[2][2:]
     letters = [c for c in found[1] if c.isalpha()]
     once = sorted(c for c in set(letters) if letters.count(c) == 1)

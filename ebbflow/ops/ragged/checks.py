@@ -111,6 +111,52 @@ def assert_splits_match(nested_splits_lists: Any) -> list[Any]:
     ]
 
 
+def check_dense(tensor: Any, lengths: Any, padding: Any, ragged_rank: Any) -> None:
+    """Refuse what cannot be cut into rows of rows, `ragged_rank` levels of them."""
+    if lengths is not None and padding is not None:
+        raise ValueError("Specify argument `lengths` or `padding`, but not both.")
+    if not isinstance(ragged_rank, int):
+        raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
+    if ragged_rank <= 0:
+        raise ValueError(f"Argument `ragged_rank` must be greater than 0. Received {ragged_rank}.")
+    rank = tensor.shape.rank
+    if rank is not None and rank < 2:
+        raise ValueError(
+            "The rank of a RaggedTensor must be greater than 1, i.e., a list of scalars won't have ragged dimensions. "
+            f"Received argument `tensor` with rank {rank}."
+        )
+    tensor.shape.with_rank_at_least(ragged_rank + 1)
+    if padding is not None and rank is not None:
+        padding.shape.assert_is_compatible_with(tensor.shape[ragged_rank + 1 :])
+
+
+def check_lengths(tensor: Any, lengths: Any) -> None:
+    """Refuse lengths of rows that are no vector of integers, one for each row."""
+    if not lengths.dtype.is_integer:
+        raise TypeError(
+            f"Argument `tensor` (name: lengths) must be of type integer. Received `tensor` = {lengths} of dtype: "
+            f"{lengths.dtype!r}"
+        )
+    lengths.shape.assert_has_rank(1)
+    if tensor.shape.rank is not None:
+        tensor.shape[:1].assert_is_compatible_with(lengths.shape)
+
+
+def check_sparse(rows: Any, places: Any, indices: Any) -> Any:
+    """Return the rows of a sparse matrix once its elements are known to fill them from the left, without a gap."""
+    zero, one = np.array(0, places.dtype.np), np.array(1, places.dtype.np)
+    first = raw.ConcatV2([[True], raw.NotEqual(rows[1:], rows[:-1])], 0)[: raw.Size(rows)]
+    due = raw.ConcatV2([[zero], places[:-1] + one], 0)[: raw.Size(rows)]
+    right = raw.All(raw.Equal(places, raw.SelectV2(first, zero, due)), [0])
+    what = "SparseTensor is not right-ragged: the elements of a row must be its first ones, in order"
+    if isinstance(right, EagerTensor):
+        if not right._array:
+            raise invalid(f"{what}. SparseTensor.indices = {indices.numpy().tolist()}")
+        return rows
+    with context.current_graph().control_dependencies([raw.Assert(right, [what, "SparseTensor.indices =", indices])]):
+        return raw.Identity(rows)
+
+
 def axis_in(axis: Any, rank: int | None, name: str = "axis") -> int:
     """Return an axis counted from the front; one that is not there is refused."""
     if not isinstance(axis, (int, np.integer)):

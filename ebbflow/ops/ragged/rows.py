@@ -6,6 +6,7 @@ find the way here (`ops.ragged`).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,8 +18,9 @@ from ebbflow.core.dispatch import borrowed
 from ebbflow.core.shape import dimension_value
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import AnyTensor, TensorLike
+from ebbflow.ops.checks.asserts import assert_equal
 from ebbflow.ops.declare import raw
-from ebbflow.ops.ragged.checks import axis_in
+from ebbflow.ops.ragged.checks import assert_splits_match, axis_in
 from ebbflow.ops.ragged.conversion import ragged_or_tensor
 from ebbflow.ops.ragged.span_loops import at_hand, taken_rows
 from ebbflow.ops.ragged.tensor import RaggedTensor, rows_of
@@ -76,7 +78,9 @@ def gather(params: Any, indices: Any, axis: Any = 0, batch_dims: int = 0) -> Any
     axis, params = int(axis), params if isinstance(params, RaggedTensor) else convert(params)
     axis += params.shape.rank if axis < 0 else 0
     if batch_dims:
+        indices = indices if isinstance(indices, RaggedTensor) else convert(indices)
         batch_dims += indices.shape.rank if batch_dims < 0 else 0
+        _check_batches(params, indices, batch_dims)
         return _gather_in_rows(params, indices, axis, batch_dims)
     if isinstance(indices, RaggedTensor):
         if axis and not isinstance(params, RaggedTensor):
@@ -90,6 +94,17 @@ def gather(params: Any, indices: Any, axis: Any = 0, batch_dims: int = 0) -> Any
     if axis == 1:  # the same places in every row
         return _gather_in_rows(params, _for_each(indices, params.nrows()), axis, 1)
     return params.with_values(gather(params.values, indices, axis - 1))
+
+
+def _check_batches(params: Any, indices: Any, batch_dims: int) -> None:
+    """Refuse indices whose first axes, `batch_dims` of them, are not those of the params."""
+    if batch_dims < 0 or (indices.shape.rank is not None and batch_dims > indices.shape.rank):
+        raise ValueError(f"batch_dims={batch_dims} out of bounds: expected 0<=batch_dims<={indices.shape.rank}")
+    if params.shape.rank is not None and batch_dims >= params.shape.rank:
+        raise ValueError("batch_dims must be less than rank(params)")
+    batch = indices.shape[:batch_dims]
+    if not batch.is_compatible_with(params.shape[:batch_dims]):
+        raise ValueError(f"batch shape from indices {batch} does not match params shape {params.shape}")
 
 
 def _for_each(indices: Any, count: Any) -> Any:
@@ -184,8 +199,12 @@ def _or_default(params: RaggedTensor, indices: RaggedTensor, default: Any) -> An
     return indices.with_values(pick(values, raw.SelectV2(inside, places, params._row_partition.nvals())))
 
 
-def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
+def gather_nd(params: Any, indices: Any, batch_dims: int = 0, policy: str = "") -> Any:
     """Return the rows, rows of rows or elements that the last axis of `indices` leads to."""
+    if not isinstance(params, RaggedTensor) and not isinstance(indices, RaggedTensor):
+        return raw.GatherNd(params, indices, bad_indices_policy=policy)
+    if policy not in ("", "DEFAULT"):
+        raise ValueError(f"non-default bad_indices_policy not supported for ragged gather, got {policy!r}")
     if batch_dims:
         raise ValueError("gather_nd of ragged tensors takes no batch_dims: use tf.gather")
     if isinstance(indices, RaggedTensor):
@@ -193,8 +212,6 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
             raise ValueError("The innermost dimension of indices may not be ragged")
         return indices.with_flat_values(gather_nd(params, indices.flat_values))
     indices = convert(indices)
-    if not isinstance(params, RaggedTensor):
-        return raw.GatherNd(params, indices)
     if not indices.shape.rank:
         what = "be statically known" if indices.shape.rank is None else "must be at least 1"
         raise ValueError(f"indices.rank {what}.")
@@ -219,19 +236,35 @@ def boolean_mask(data: AnyTensor, mask: AnyTensor, name: str | None = None) -> A
     >>> boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]])
     <tf.RaggedTensor [[1], [3, 4]]>
     """
-    data, mask = (ragged_or_tensor(x) if isinstance(x, RaggedTensorValue) else x for x in (data, mask))
+    data = ragged_or_tensor(data)
+    mask = ragged_or_tensor(mask) if isinstance(mask, RaggedTensorValue) else mask
     if not isinstance(mask, RaggedTensor):
         mask = convert(mask, dtypes.bool)
-        if mask.shape.rank == 1:
-            return pick(data if isinstance(data, RaggedTensor) else convert(data), raw.Where(mask)[:, 0])
-        mask = RaggedTensor.from_tensor(mask, ragged_rank=mask.shape.rank - 1)
-    data = as_ragged(data, mask.ragged_rank)
-    if isinstance(mask.values, RaggedTensor):
-        return data.with_values(boolean_mask(data.values, mask.values))
-    kept = raw.Where(mask.values)[:, 0]
+    elif mask.dtype is not dtypes.bool:
+        raise ValueError(
+            f"Tensor conversion requested dtype bool for RaggedTensor with dtype {mask.dtype.name}: {mask}"
+        )
+    rank = mask.shape.rank
+    if rank is None:
+        raise ValueError("mask.shape.ndims must be known statically.")
+    if rank == 0:
+        raise ValueError("mask cannot be scalar.")
+    data.shape[:rank].assert_is_compatible_with(mask.shape)
+    return _masked(data, mask)
+
+
+def _masked(data: Any, mask: Any) -> Any:
+    rank = mask.shape.rank
+    if rank == 1:
+        return pick(data, raw.Where(mask)[:, 0])
+    kind = next((x.row_splits.dtype for x in (mask, data) if isinstance(x, RaggedTensor)), dtypes.int64)
+    mask, data = as_ragged(mask, rank - 1, kind), as_ragged(data, rank - 1, kind)
+    with _after(assert_splits_match([[mask.row_splits], [data.row_splits]])):
+        if rank > 2:
+            return data.with_values(_masked(data.values, mask.values))
+        kept = raw.Where(mask.values)[:, 0]
     rows = raw.GatherV2(mask.value_rowids(), kept, 0)
-    values = pick(data.values, kept)
-    return RaggedTensor.from_value_rowids(values, rows, mask.nrows(), validate=False)
+    return RaggedTensor.from_value_rowids(pick(data.values, kept), rows, mask.nrows(), validate=False)
 
 
 def partition(data: Any, numbers: Any, count: int) -> list[Any]:
@@ -268,8 +301,23 @@ def concat(values: Sequence[Any], axis: Any) -> Any:
     if axis == 0:
         return _below(values)
     if axis > 1:
-        return values[0].with_values(_joined([v.values for v in values], axis - 1))
-    return _beside(values)
+        with _after(assert_splits_match([[v.row_splits] for v in values])):
+            return values[0].with_values(_joined([v.values for v in values], axis - 1))
+    with _after(_same_count(values)):
+        return _beside(values)
+
+
+def _same_count(values: Sequence[RaggedTensor]) -> list[Any]:
+    """Return assertions that all have as many rows."""
+    first = values[0].nrows()
+    text = "Input tensors at index 0 (=x) and {} (=y) have incompatible shapes."
+    return [assert_equal(first, v.nrows(), message=text.format(i)) for i, v in enumerate(values[1:], 1)]
+
+
+def _after(checks: Sequence[Any]) -> contextlib.AbstractContextManager[Any]:
+    """Return a scope in which ops wait for assertions; eagerly these are checked already."""
+    waiting = [check for check in checks if check is not None]
+    return context.current_graph().control_dependencies(waiting) if waiting else contextlib.nullcontext()
 
 
 def _joined(values: Sequence[Any], axis: int) -> Any:

@@ -24,7 +24,7 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.declare import raw
-from ebbflow.ops.ragged.checks import axis_in, check_values_fit
+from ebbflow.ops.ragged.checks import axis_in, check_dense, check_lengths, check_sparse, check_values_fit
 from ebbflow.ops.ragged.dense_parts import filled_up, lengths_before, padded, with_first_axes_merged
 from ebbflow.ops.ragged.partition import RowPartition, as_splits, partition
 from ebbflow.ops.ragged.span_loops import at_hand
@@ -237,12 +237,15 @@ class RaggedTensor(CompositeTensor):
         row_splits_dtype: Any = dtypes.int64,
     ) -> Any:
         """Return the rows of a tensor, cut to `lengths` or before the `padding` at their ends."""
-        if lengths is not None and padding is not None:
-            raise ValueError("Specify argument `lengths` or `padding`, but not both.")
         tensor, kind = convert(tensor), dtypes.as_dtype(row_splits_dtype)
-        if tensor.shape.rank is not None and tensor.shape.rank <= ragged_rank:
-            raise ValueError(f"The rank of a RaggedTensor must be greater than {ragged_rank}, got {tensor.shape}")
+        padding = None if padding is None else convert(padding, tensor.dtype)
+        check_dense(tensor, lengths, padding, ragged_rank)
         if isinstance(lengths, (list, tuple)) and lengths and np.ndim(lengths[0]) == 1:  # of several levels
+            if ragged_rank not in (1, len(lengths)):
+                raise ValueError(
+                    "If Argument `lengths` is a tuple of row_lengths, argument `ragged_rank` must be len(lengths): "
+                    f"{len(lengths)}. Received ragged_rank: {ragged_rank}."
+                )
             outer = cls.from_tensor(tensor, lengths[0], row_splits_dtype=kind)
             if len(lengths) == 1:
                 return outer
@@ -258,7 +261,9 @@ class RaggedTensor(CompositeTensor):
         if lengths is None:
             rows = raw.Range(np.array(0, kind.np), sizes[0] + np.array(1, kind.np), np.array(1, kind.np))
             return _from_dense(tensor, rows, sizes)
-        lengths = raw.Maximum(raw.Minimum(raw.Cast(convert(lengths), DstT=kind), sizes[1]), np.array(0, kind.np))
+        lengths = convert(lengths)
+        check_lengths(tensor, lengths)
+        lengths = raw.Maximum(raw.Minimum(raw.Cast(lengths, DstT=kind), sizes[1]), np.array(0, kind.np))
         places = raw.Range(np.array(0, kind.np), sizes[1], np.array(1, kind.np))
         taken = raw.Less(places, raw.ExpandDims(lengths, 1))
         return cls.from_row_lengths(raw.GatherNd(tensor, raw.Where(taken)), lengths, validate=False)
@@ -267,8 +272,15 @@ class RaggedTensor(CompositeTensor):
     @add_dispatch_support
     def from_sparse(cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64) -> Any:
         """Return the elements of a sparse matrix as rows, one after the other."""
+        if not isinstance(st_input, SparseTensor):
+            raise TypeError(
+                f"Argument `st_input` must be of type SparseTensor, but is of type {type(st_input).__name__}."
+            )
+        if st_input.shape.rank != 2 and (st_input.indices._dims or (None, None))[1] != 2:
+            raise ValueError("rank(st_input) must be 2.")
         kind = dtypes.as_dtype(row_splits_dtype)
-        rows = raw.StridedSlice(st_input.indices, [0, 0], [0, 1], [1, 1], begin_mask=3, end_mask=1, shrink_axis_mask=2)
+        rows, places = raw.Unpack(st_input.indices, num=2, axis=1)
+        rows = check_sparse(rows, places, st_input.indices)
         rows, count = raw.Cast(rows, DstT=kind), raw.Cast(st_input.dense_shape[0], DstT=kind)
         return cls.from_value_rowids(st_input.values, rows, nrows=count)
 

@@ -79,8 +79,16 @@ def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None
         if signal.shape.rank is not None and signal.shape.rank < 2:
             raise ValueError(f"signal must be at least rank 2, got shape {signal.shape}")
         step = _step(frame_step)
+        if signal.shape.rank is None:  # as many signals as there are, in one axis
+            sizes = raw.Shape(signal)
+            flat = raw.Reshape(signal, raw.ConcatV2([[-1], sizes[-2:]], 0))
+            flat.set_shape([None, None, None])
+            added = overlap_and_add(flat, frame_step)
+            return raw.Reshape(added, raw.ConcatV2([sizes[:-2], raw.Shape(added)[1:]], 0))
         *outer, count, length = lengths_of(signal)
         total = length + step * (count - 1)
+        if isinstance(length, int) and length == step:  # nothing overlaps
+            return raw.Reshape(signal, packed([*outer, total]), name="fast_path")
         pieces = -(-length // step)
         rank = len(outer)
         # Every frame is cut into pieces of one step. A row of pieces for each place in the frame, one shorter than

@@ -303,3 +303,8 @@ def test_jacobians(use_pfor):
     np.testing.assert_allclose(full["x"], tape.jacobian(ys, xs), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(full["w"], tape.jacobian(ys, K), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(batch, tape.batch_jacobian(ys, xs), rtol=1e-5, atol=1e-6)
+
+
+def test_a_loop_takes_its_dtypes_in_order():
+    found = for_loop(lambda i: (i * 2, None, (tf.cast(i, tf.float32),)), [tf.int32, tf.int32, tf.float32], 3)
+    assert [None if x is None else x.numpy().tolist() for x in found] == [[0, 2, 4], None, [0.0, 1.0, 2.0]]
