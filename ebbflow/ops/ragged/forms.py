@@ -80,7 +80,7 @@ FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
     "ExpandDims": lambda x, attrs: ragged_rows.expand_dims(x[0], _number(x[1])),
     "Fill": lambda x, attrs: x[0]._add_row_partitions(raw.Fill(x[0].inner_shape, x[1])),
     "Gather": lambda x, attrs: ragged_rows.gather(x[0], x[1]),
-    "GatherNd": lambda x, attrs: ragged_rows.gather_nd(*x, policy=attrs.get("bad_indices_policy", "")),
+    "GatherNd": lambda x, attrs: ragged_rows.gather_nd(x[0], x[1], 0, attrs.get("bad_indices_policy", "")),
     "GatherV2": lambda x, attrs: ragged_rows.gather(x[0], x[1], _number(x[2]), attrs.get("batch_dims", 0)),
     "OneHot": lambda x, attrs: _one_hot(x[0], x[1:], **attrs),
     "Pack": lambda x, attrs: ragged_rows.stack(x[0], attrs.get("axis", 0)),

@@ -393,3 +393,8 @@ def test_tensordot_knows_its_shape_for_axes_of_numpy():
     with tf.Graph().as_default():
         for axes in ((np.array([1]), np.array([0])), np.array([[1], [0]])):
             assert tf.tensordot(np.ones((2, 3)), np.ones((3,)), axes).shape.as_list() == [2]
+
+
+def test_an_equation_names_each_output_label_once():
+    with pytest.raises(ValueError, match="more than once"):
+        tf.einsum("ij,jk->ii", tf.ones([2, 2]), tf.ones([2, 2]))
