@@ -354,3 +354,23 @@ def IsLoopExit(op: Any) -> bool:
 def IsLoopConstantEnter(op: Any) -> bool:
     """Return whether an op takes a value into a loop that stays the same there."""
     return IsLoopEnter(op) and bool(op.get_attr("is_constant"))
+
+
+def IsLoopSwitch(op: Any) -> bool:
+    """Return whether an op sends a value on in a loop, or out of it."""
+    return IsSwitch(op) and op.inputs[1].op.type == "LoopCond"
+
+
+def IsCondSwitch(op: Any) -> bool:
+    """Return whether an op sends a value into one of two branches."""
+    return IsSwitch(op) and not IsLoopSwitch(op)
+
+
+def IsCondMerge(op: Any) -> bool:
+    """Return whether an op joins two branches."""
+    return IsMerge(op) and bool(op.inputs) and not any(i.op.type.endswith("NextIteration") for i in op.inputs)
+
+
+def IsLoopMerge(op: Any) -> bool:
+    """Return whether an op joins what enters a loop with what comes of its last turn."""
+    return IsMerge(op) and not IsCondMerge(op)

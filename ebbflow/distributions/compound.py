@@ -13,11 +13,13 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, dimension_value
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
+from ebbflow.distributions.argument_checks import assert_integer_form
 from ebbflow.distributions.base import (
     FULLY_REPARAMETERIZED,
     NOT_REPARAMETERIZED,
     Distribution,
     RegisterKL,
+    after,
     kl_divergence,
 )
 from ebbflow.distributions.categories import Categorical
@@ -26,6 +28,7 @@ from ebbflow.ops.arrays.creation import zeros_like
 from ebbflow.ops.arrays.indexing import one_hot
 from ebbflow.ops.arrays.joining import concat, stack
 from ebbflow.ops.arrays.shaping import expand_dims, reshape, shape
+from ebbflow.ops.checks.asserts import assert_less_v1
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.compare import where
 from ebbflow.ops.linalg.diag import diag
@@ -131,6 +134,11 @@ class Mixture(Distribution):
             raise ValueError(
                 f"cat.num_classes != len(components): number of components {len(components)} vs {count} categories"
             )
+        if count is None:
+            raise ValueError("Could not infer number of classes from cat")
+        rows, event = cat.batch_shape, components[0].event_shape
+        for component in components:
+            rows, event = rows.merge_with(component.batch_shape), event.merge_with(component.event_shape)
         self._cat, self._components = cat, list(components)
         super().__init__(components[0].dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, name=name)
 
@@ -368,6 +376,8 @@ class QuantizedDistribution(Distribution):
         self._distribution = distribution
         self._low = None if low is None else convert(low, distribution.dtype)
         self._high = None if high is None else convert(high, distribution.dtype)
+        if validate_args:
+            self._check_bounds()
         super().__init__(
             distribution.dtype, NOT_REPARAMETERIZED, validate_args, distribution.allow_nan_stats, name=name
         )
@@ -383,6 +393,16 @@ class QuantizedDistribution(Distribution):
 
     def _event_shape_tensor(self):
         return self._distribution.event_shape_tensor()
+
+    def _check_bounds(self):
+        """Have it checked that the bounds are whole numbers, the low one below the high one."""
+        if self._low is not None and self._high is not None:
+            least = assert_less_v1(self._low, self._high, message="low must be strictly less than high.")
+            self._low = after([least], self._low)
+        if self._low is not None:
+            self._low = after([assert_integer_form(self._low)], self._low)
+        if self._high is not None:
+            self._high = after([assert_integer_form(self._high)], self._high)
 
     def _sample_n(self, n, seed=None):
         x = raw.Ceil(self._distribution.sample(n, seed=seed))
@@ -401,9 +421,28 @@ class QuantizedDistribution(Distribution):
         value = value if self._low is None else where(j < self._low, zeros_like(value) + 1.0, value)
         return value if self._high is None else where(j >= self._high, zeros_like(value), value)
 
+    def _log_cdf(self, y):
+        j = raw.Floor(y)
+        value = self._distribution.log_cdf(j)
+        value = value if self._low is None else where(j < self._low, zeros_like(value) - np.inf, value)
+        return value if self._high is None else where(j >= self._high, zeros_like(value), value)
+
+    def _log_survival_function(self, y):
+        j = raw.Ceil(y)
+        value = self._distribution.log_survival_function(j)
+        value = value if self._low is None else where(j < self._low, zeros_like(value), value)
+        return value if self._high is None else where(j >= self._high, zeros_like(value) - np.inf, value)
+
     def _prob(self, y):
         upper, lower = self._survival_function(y - 1.0), self._survival_function(y)
         return where(lower > 0.5, self._cdf(y) - self._cdf(y - 1.0), upper - lower)
+
+    def _log_prob(self, y):
+        above, below = self._log_survival_function(y), self._log_cdf(y)
+        by_tail = above < below  # the difference of the smaller two keeps more digits
+        large = where(by_tail, self._log_survival_function(y - 1.0), below)
+        small = where(by_tail, above, self._log_cdf(y - 1.0))
+        return large + raw.Log1p(-raw.Exp(small - large))
 
 
 class Autoregressive(Distribution):

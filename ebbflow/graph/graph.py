@@ -62,6 +62,7 @@ class Graph(GraphScopes, NodeCreation, Collections):
         self._unfetchable: set[Any] = set()
         self._overrides: dict[str, str] = {}
         self._attr_overrides: dict[str, Any] = {}
+        self._kernel_labels: dict[str, str] = {}
         self._container = ""
         self._functions: dict[str, Any] = {}
         self._versions: tuple[int, int, tuple[int, ...]] | None = None  # of what was read into it

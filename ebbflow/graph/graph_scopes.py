@@ -34,6 +34,7 @@ class GraphScopes:
     _names_in_use: dict[str, int]
     _overrides: dict[str, str]
     _attr_overrides: dict[str, Any]
+    _kernel_labels: dict[str, str]
     _container: str
     as_graph_element: Any
 
@@ -225,6 +226,18 @@ class GraphScopes:
             self._overrides = held
 
     @contextlib.contextmanager
+    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
+        """Write a kernel's label on nodes of these types made inside the block; there is one kernel for each op."""
+        if not isinstance(op_to_kernel_label_map, dict):
+            raise TypeError("op_to_kernel_label_map must be a dictionary mapping strings to strings")
+        held = dict(self._kernel_labels)
+        self._kernel_labels.update(op_to_kernel_label_map)
+        try:
+            yield
+        finally:
+            self._kernel_labels = held
+
+    @contextlib.contextmanager
     def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
         if not isinstance(attr_map, dict):
             raise TypeError(f"attr_map must be a dictionary of attrs by name, got {attr_map!r}")
@@ -256,6 +269,8 @@ class GraphScopes:
         override = self._overrides.get(node.type)
         if override is not None:
             node._attrs = {**node._attrs, "_gradient_op_type": override}
+        if self._kernel_labels and node.type in self._kernel_labels:
+            node._attrs = {**node._attrs, "_kernel": self._kernel_labels[node.type]}
         if self._attr_overrides:
             node._attrs = {**node._attrs, **{k: v for k, v in self._attr_overrides.items() if v is not None}}
         if scope.get("colocation"):  # whatever else said where the node belongs, this decides

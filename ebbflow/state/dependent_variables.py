@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ebbflow.core import nest
+from ebbflow.core import context, nest
 from ebbflow.core.registry import registry
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.ops.declare import FLAT
@@ -30,6 +30,20 @@ def get_dependent_variables(input_ops: Any, output_ops: Any) -> list[Any]:
         elif _differentiable(node):
             waiting += [tensor for tensor in node.inputs if id(tensor) not in inputs]
     return found
+
+
+def variable_by_name(name: str) -> Any:
+    """Return the variable of the graph that an op of this name holds, or is named so; None where there is none."""
+    found = []
+    for variable in context.current_graph().get_collection(GraphKeys.GLOBAL_VARIABLES):
+        node = getattr(getattr(variable, "handle", variable), "op", None)
+        if name in (variable.op.name, getattr(node, "name", None)):
+            found.append(variable)
+    if len(found) > 1:
+        raise ValueError(
+            f"Unsuccessful at finding trainable variable {name}: found {len(found)} variables of that name"
+        )
+    return found[0] if found else None
 
 
 def _differentiable(node: Any) -> bool:

@@ -94,6 +94,13 @@ class AdaMaxOptimizer(_RowWise):
         graph = None if context.executing_eagerly() else context.default_graph()
         return self._get_non_slot_variable("beta1_power", graph)
 
+    def _number(self, name: str, dtype: Any) -> Any:
+        return (
+            raw.Cast(self._get_beta_accumulators(), DstT=dtype)
+            if name == "beta1_power"
+            else super()._number(name, dtype)
+        )
+
     def _create_slots(self, var_list: Any) -> None:
         first = min(var_list, key=lambda v: v.name)
         self._create_non_slot_variable(self._beta1, "beta1_power", first)

@@ -89,3 +89,17 @@ def test_containing_contexts_are_found_outwards():
     assert inner.GetContainingWhileContext(Context(False, inside)) is loop
     assert inner.GetContainingWhileContext(Context(False, inside), stop_ctxt=inside) is inside
     assert inner.GetContainingXLAContext(None) is None
+
+
+def test_switches_and_merges_of_loops_and_branches():
+    class Node:
+        def __init__(self, kind, *inputs):
+            self.type, self.inputs, self.op = kind, inputs, self
+
+    loop = Node("Merge", Node("Enter"), Node("NextIteration"))
+    stays = Node("Switch", loop, Node("LoopCond"))
+    branch = Node("Switch", stays, Node("Less"))
+    both = Node("Merge", branch, Node("Identity"))
+    kinds = (inner.IsLoopMerge, inner.IsLoopSwitch, inner.IsCondSwitch, inner.IsCondMerge)
+    found = [[kind(node) for kind in kinds] for node in (loop, stays, branch, both)]
+    assert found == np.eye(4, dtype=bool).tolist()

@@ -38,6 +38,8 @@ TensorBase as python.types.core.Tensor
 python.types.core.TensorLike
 [core.composite_gradient]
 python.framework.composite_tensor_gradient.: CompositeTensorGradient WithValuesCompositeTensorGradient
+flat_tensors as python.framework.composite_tensor_gradient.get_flat_tensors_for_gradients
+gradients_like as python.framework.composite_tensor_gradient.replace_flat_tensors_for_gradients
 [ops.nn.conv]
 padding_of as python.ops.nn_ops.convert_padding
 [core.immutable_dict]
@@ -193,7 +195,9 @@ python.ops.parallel_for.control_flow_ops.: for_loop pfor
 [graph.scopes]
 python.ops.control_flow_ops.with_dependencies
 [state.dependent_variables]
-python.ops.custom_gradient.get_dependent_variables
+get_dependent_variables as python.ops.custom_gradient.get_dependent_variables
+get_dependent_variables as python.ops.custom_gradient._get_dependent_variables
+variable_by_name as python.ops.custom_gradient.get_variable_by_name
 [layers.smart_cond]
 python.framework.smart_cond.smart_cond
 known_flag as python.framework.smart_cond.smart_constant_value
@@ -528,10 +532,6 @@ python.ops.state_ops.variable_op
 python.ops.inplace_ops.empty_like
 to_complex as python.ops.linalg.linear_operator_circulant._to_complex
 to_complex as python.ops.linalg.linear_operator_toeplitz._to_complex
-[api.inner_sparse]
-add_sparse_to_tensors_map as python.ops.sparse_ops._add_sparse_to_tensors_map
-add_many_sparse_to_tensors_map as python.ops.sparse_ops._add_many_sparse_to_tensors_map
-take_many_sparse_from_tensors_map as python.ops.sparse_ops._take_many_sparse_from_tensors_map
 [ops.sparse.cross]
 DEFAULT_KEY as python.ops.sparse_ops._DEFAULT_HASH_KEY
 [linear.addition]

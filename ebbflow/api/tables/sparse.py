@@ -146,4 +146,12 @@ rows_of_ragged as python.ops.structured.structured_tensor._row_partitions_for_ra
 merge_nrows as python.ops.structured.structured_tensor._merge_nrows
 [ops.arrays.creation]
 ones as python.ops.ragged.dynamic_ragged_shape.ones
+[api.inner_sparse]
+add_sparse_to_tensors_map as python.ops.sparse_ops._add_sparse_to_tensors_map
+add_many_sparse_to_tensors_map as python.ops.sparse_ops._add_many_sparse_to_tensors_map
+take_many_sparse_from_tensors_map as python.ops.sparse_ops._take_many_sparse_from_tensors_map
+deserialize_sparse as python.ops.sparse_ops.deserialize_sparse
+append_composite_tensor as python.framework.composite_tensor_utils.append_composite_tensor
+is_composite_or_composite_value as python.framework.composite_tensor_utils.is_composite_or_composite_value
+compare_and_bitpack as python.ops.math_ops.compare_and_bitpack
 """

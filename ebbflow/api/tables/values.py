@@ -135,5 +135,6 @@ python.util.lock_util.GroupLock
 python.util.type_annotations.: get_generic_type_args is_forward_ref is_generic_mapping is_generic_tuple is_generic_union
 python.util.decorator_utils.: get_qualified_name validate_callable
 python.ops.control_flow_util.: IsLoopConstantEnter IsLoopEnter IsLoopExit IsMerge IsSwitch
+python.ops.control_flow_util.: IsCondMerge IsCondSwitch IsLoopMerge IsLoopSwitch
 python.ops.control_flow_util.: GetContainingCondContext GetContainingWhileContext GetContainingXLAContext
 """

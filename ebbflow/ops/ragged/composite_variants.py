@@ -118,7 +118,7 @@ def _part(entry: Any) -> np.ndarray:
     try:
         return make_ndarray(messages.TensorProto.FromString(entry))
     except Exception as error:
-        raise invalid(f"Could not parse a part of a serialized sparse tensor: {error}") from None
+        raise invalid(f"Could not parse serialized proto, a part of a sparse tensor: {error}") from None
 
 
 @DeserializeManySparse.kernel
@@ -127,20 +127,26 @@ def _(xp: Any, serialized_sparse: Any, *, dtype: Any) -> Any:
     if not serialized_sparse.ndim or serialized_sparse.shape[-1] != 3:
         raise invalid(f"Serialized sparse must have 3 columns, but has shape {list(serialized_sparse.shape)}")
     outer = serialized_sparse.shape[:-1]
-    indices, values, inner = [], [], []
-    for place in np.ndindex(outer):
+    indices, values = [], []
+    inner: list[np.ndarray] = []
+    for number, place in enumerate(np.ndindex(outer)):
         where, what, shape = (_part(entry) for entry in serialized_sparse[place])
         _check_sparse(where, what, shape)
         if what.dtype != dtype.np:
-            raise invalid(f"Requested SparseTensor of type {dtype.name} but it holds {what.dtype}")
+            raise invalid(
+                f"Requested SparseTensor of type {dtype.name} but SparseTensor[{number}].values.dtype() == {what.dtype}"
+            )
+        if inner and len(shape) != len(inner[-1]):
+            raise invalid(
+                f"Inconsistent shape across SparseTensors: rank prior to SparseTensor[{number}] was: {len(inner[-1])} "
+                f"but rank of SparseTensor[{number}] is: {len(shape)}"
+            )
         front = np.broadcast_to(np.array(place, np.int64), (len(where), len(outer)))
         indices.append(np.concatenate([front, where], 1))
         values.append(what)
         inner.append(shape)
     if not values:
         raise invalid("Must have at least 1 serialized SparseTensor to deserialize, but got none")
-    if len({len(shape) for shape in inner}) > 1:
-        raise invalid("Inconsistent rank across SparseTensors")
     dense = np.concatenate([np.array(outer, np.int64), np.max(inner, axis=0)])
     return np.concatenate(indices), np.concatenate(values), dense.astype(np.int64)
 
@@ -148,6 +154,10 @@ def _(xp: Any, serialized_sparse: Any, *, dtype: Any) -> Any:
 @DeserializeManySparse.shape
 @DeserializeSparse.shape
 def _(serialized_sparse: Any) -> list[Dims]:
+    if serialized_sparse.dims == ():
+        raise invalid(
+            "Shape must be at least rank 1 but is rank 0: serialized_sparse has a row of three for each tensor"
+        )
     return [(None, None), (None,), (None,)]
 
 

@@ -172,13 +172,13 @@ def batch_gather_with_default(
     """
     params, indices = ragged_or_tensor(params), ragged_or_tensor(indices)
     default = convert(default_value, params.dtype)
-    if params.shape.rank == indices.shape.rank == 1:  # one row
+    if indices.shape.rank == 1:  # one row
         return batch_gather_with_default(expand_dims(params, 0), expand_dims(indices, 0), default)[0]
     if not isinstance(params, RaggedTensor) and default.shape.rank == 0:
         default = raw.Fill(raw.Shape(params)[indices.shape.rank :], default)
     kind = next((x.row_splits.dtype for x in (params, indices) if isinstance(x, RaggedTensor)), dtypes.int64)
     found = _or_default(as_ragged(params, kind=kind), as_ragged(indices, kind=kind), default)
-    return found if isinstance(indices, RaggedTensor) else found.to_tensor()
+    return found if isinstance(indices, RaggedTensor) or isinstance(found.values, RaggedTensor) else found.to_tensor()
 
 
 def _or_default(params: RaggedTensor, indices: RaggedTensor, default: Any) -> Any:
