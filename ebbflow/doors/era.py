@@ -187,11 +187,11 @@ def of_source(source: str | bytes) -> Era:
     return era
 
 
-def of_program(script: str, path: Iterable[str] = ()) -> Era:
-    """Return the era of a script and the modules of its own that it imports, found on `path`."""
+def of_program(script: str | Iterable[str], path: Iterable[str] = ()) -> Era:
+    """Return the era of a script (or some) and the modules of its own that it imports, found on `path`."""
     era = Era()
-    directories = [os.path.dirname(os.path.abspath(script)), *path]
-    waiting = [os.path.abspath(script)]
+    waiting = [os.path.abspath(file) for file in ([script] if isinstance(script, str) else script)]
+    directories = [*map(os.path.dirname, waiting), *path]
     while waiting and len(era.files) < MOST_FILES:
         file = waiting.pop()
         if file in era.files:

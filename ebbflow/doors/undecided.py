@@ -34,22 +34,23 @@ class Undecided:
         if fullname.partition(".")[0] not in ASKED or self not in sys.meta_path:
             return None
         sys.meta_path.remove(self)
-        file = self._importer(sys._getframe(1))
-        self._decide(era.of_program(file, [os.path.dirname(file), *self._path]) if file else era.Era())
+        files = self._importers(sys._getframe(1))
+        self._decide(era.of_program(files, [*map(os.path.dirname, files), *self._path]))
         for finder in list(sys.meta_path):  # what was opened now stands in front
             spec = finder.find_spec(fullname, path, target)
             if spec is not None:
                 return spec
         return None
 
-    def _importer(self, frame: FrameType | None) -> str | None:
-        """Return the file of the program whose import this is; a library's, where the program stands behind none."""
+    def _importers(self, frame: FrameType | None) -> list[str]:
+        """Return the files of the program that this import goes through; a library's, where it goes through none."""
+        own: dict[str, None] = {}
         nearest = None
         while frame is not None:
             file = frame.f_code.co_filename
             if self._program.owns(file) and os.path.isfile(file):
-                return file
-            if nearest is None and os.path.isfile(file):
+                own[file] = None
+            elif nearest is None and os.path.isfile(file):
                 nearest = file
             frame = frame.f_back
-        return nearest
+        return list(own) or ([] if nearest is None else [nearest])

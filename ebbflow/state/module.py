@@ -154,7 +154,7 @@ class _Walk:
     def _leaves(self, module: Any, ignored: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
         attributes = vars(module)
         for name in sorted(attributes, key=self.key):
-            if name in ignored or name.startswith("_self_"):
+            if name in ignored:
                 continue
             try:
                 pairs = self._flat(attributes[name])

@@ -75,3 +75,11 @@ def test_code_that_only_imports_what_needs_it(tmp_path):
     code = "from lib.net import layer, tf; print(tf.__version__[:2], layer(tf.zeros([1, 3])).shape)"
     done = run(tmp_path, "-c", code, lib__net=LAYER)
     assert done.stdout == "1. (1, 2)\n", done.stderr
+
+
+def test_all_files_that_an_import_goes_through_speak(tmp_path):
+    net = "import tensorflow.compat.v1 as tf\n\ndef layer(x):\n    return tf.matmul(x, tf.ones([3, 2]))\n"
+    test = "from lib.net import layer, tf\n\ndef test_it():\n    assert layer(tf.placeholder('float', [1, 3])).graph\n"
+    words = ("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "tests")
+    done = run(tmp_path, *words, tests__test_net=test + "import tensorflow.compat.v1 as tf", lib__net=net)
+    assert done.returncode == 0, done.stdout + done.stderr

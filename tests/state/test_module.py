@@ -32,6 +32,8 @@ def test_variables_and_submodules():
     assert [v.shape.as_list() for v in net.variables] == [[3], [2, 3], [1], [3, 1]]
     assert len(net.trainable_variables) == len(net.non_trainable_variables) == 2
     assert [m.name for m in net.submodules] == ["dense", "last"]
+    net._self_tracked_trackables = [tf.Module("more")]  # as Keras keeps its layers
+    assert [m.name for m in net.submodules] == ["more", "dense", "last"]
 
 
 def test_names():

@@ -136,7 +136,7 @@ def _run_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any, same
             bare = not same_structure
             result = (result,)
         if not (simple and len(result) == len(values) and all(r.__class__ is EagerTensor for r in result)):
-            result = _alike(loop_vars, result, in_full=values is loop_vars)
+            result = _alike(loop_vars, result, in_full=False)
         values = result
         left -= 1
     found = nest.map_structure(_converted, values)
@@ -148,7 +148,7 @@ def _run_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any, same
 def _alike(loop_vars: Any, result: Any, in_full: bool = True) -> Any:
     """Return what a body gave as a sequence of loop variables; raise where its structure is not theirs.
 
-    Taking TensorArrays apart costs as much as they hold, so only the first turn looks at composite values `in_full`.
+    Eagerly composite values are not looked at `in_full`: something else that passes for a tensor may become one.
     """
     try:
         nest.assert_same_structure(list(loop_vars), list(result), check_types=False, expand_composites=in_full)

@@ -395,7 +395,9 @@ def size(input: TensorLike, out_type: DTypeLike | None = None, name: str | None 
         return raw.Prod(shape(input, kind), [0], name=name)
     graph = building()
     if graph is None:
-        return Size(input if input.__class__ is EagerTensor else operand(input), out_type=kind)
+        counted = kind if kind in (dtypes.int32, dtypes.int64) else dtypes.int64
+        count = Size(input if input.__class__ is EagerTensor else operand(input), out_type=counted)
+        return count if counted is kind else raw.Cast(count, DstT=kind)
     with name_scope(name, "Size", [input]) as scope:
         tensor = operand(input)
         if isinstance(tensor, Tensor) and is_static(tensor):

@@ -234,6 +234,7 @@ def test_shape_size_and_rank():
     assert shaping.shape(x, tf.int64).dtype is tf.int64
     assert [s.numpy().tolist() for s in shaping.shape_n([x, [1.0, 2.0]])] == [[2, 3], [2]]
     assert int(shaping.size(x)) == 6
+    assert shaping.size(x, tf.float32).numpy() == np.float32(6)
     assert int(shaping.rank(x)) == 2
     assert broadcasting.broadcast_static_shape(tf.TensorShape([2, 1]), tf.TensorShape([3])).as_list() == [2, 3]
     assert broadcasting.broadcast_dynamic_shape([2, 1], [3]).numpy().tolist() == [2, 3]
