@@ -23,7 +23,7 @@ from ebbflow import messages
 from ebbflow.api import versions
 from ebbflow.api.namespace import finder, open_door
 from ebbflow.core.context import enter_v1
-from ebbflow.doors import alias, era, keras_alias, keras_package, metadata, old_manners, tracebacks, watch
+from ebbflow.doors import alias, era, following, keras_alias, keras_package, metadata, old_manners, tracebacks, watch
 from ebbflow.doors.keras_package import KerasChoice
 from ebbflow.doors.program import Program, within
 from ebbflow.doors.undecided import Undecided
@@ -65,7 +65,16 @@ def run(
     else:
         start(found)
     atexit.register(_tell, lender, os.getpid())
+    following.lead(tf, keras)
     _execute(_load(kind, name, directory, source_text))
+
+
+def follow(tf: str, keras: int | None) -> Undecided:
+    """Return what finds TensorFlow in a process that a program has started, whose program is another."""
+    directory = sys.path[0] if sys.path and sys.argv[:1] != ["-c"] else ""
+    program = Program(_homes(directory), sources=() if directory else ("<string>", "<stdin>"))
+    start = functools.partial(_start, program, Lender(program), tf=tf, verbose=False, keras=keras)
+    return Undecided(program, [directory or os.getcwd(), *_own_places()], start)
 
 
 def _start(program: Program, lender: Lender, found: era.Era, tf: str, verbose: bool, keras: int | None) -> None:
