@@ -208,7 +208,8 @@ def dense_labels_to_sparse(dense: Any, length: Any) -> SparseTensor:
         raw.Less(raw.Range(raw.ZerosLike(longest), longest, raw.OnesLike(longest))[None], length[:, None])
     )
     rows = raw.Shape(length, out_type=dtypes.int64)[0]
-    return SparseTensor(places, raw.GatherNd(dense, places), raw.Pack([rows, longest]))
+    values = raw.Cast(raw.GatherNd(dense, places), DstT=dtypes.int32)  # as the loss takes them
+    return SparseTensor(places, values, raw.Pack([rows, longest]))
 
 
 # --- devices, locks, annotations --------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ Const in the graph being built. Classes of higher rooms (variables, slices, ragg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -245,7 +245,15 @@ def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) 
         return _scalar(value.__index__(), int, dtype)
     if hasattr(kind, "__float__"):
         return _scalar(float(value), float, dtype)
+    if _is_sequence(kind):
+        return _from_sequence([value[i] for i in range(len(value))], dtype)
     raise _unsupported(value)
+
+
+def _is_sequence(kind: type) -> bool:
+    """Return whether a class of the user's has elements by number, and nothing else that says how to read it."""
+    there = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    return there and not issubclass(kind, Mapping) and not hasattr(kind, "_op_form") and not hasattr(kind, "keys")
 
 
 def _unsupported(value: Any) -> errors.ConversionError:

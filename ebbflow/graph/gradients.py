@@ -56,7 +56,9 @@ def gradients(
         )
     if aggregation_method not in (None, 0, 1, 2):
         raise ValueError(f"Invalid `aggregation_method` specified {aggregation_method}.")
-    unconnected_gradients = UnconnectedGradients(unconnected_gradients)  # ValueError for anything else
+    if unconnected_gradients not in {*UnconnectedGradients, *(kind.value for kind in UnconnectedGradients)}:
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}")
+    unconnected_gradients = UnconnectedGradients(unconnected_gradients)
     flat_ys, values = flat_tensors(_as_list(ys)), _as_list(xs)
     flat_xs = flat_tensors(values)
     flat_stops = [] if stop_gradients is None else _as_list(stop_gradients)

@@ -140,8 +140,14 @@ def smart_case(
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, Mapping) else list(pred_fn_pairs)
     known = [(smart_constant_value(pred), function) for pred, function in pairs]
     if any(value is None for value, _ in known):
-        pairs = [(convert(pred), function) for pred, function in pairs]
-        return case(pairs, default=default, exclusive=exclusive, name=name)
+        open_pairs = []  # what cannot come is not made
+        for (pred, function), (value, _) in zip(pairs, known, strict=True):
+            if value and not exclusive:
+                default = function
+                break
+            if value is None or value:
+                open_pairs.append((convert(pred), function))
+        return case(open_pairs, default=default, exclusive=exclusive, name=name)
     holding = [function for value, function in known if value]
     if exclusive and len(holding) > 1:
         raise ValueError(f"exclusive=True, but {len(holding)} conditions hold")

@@ -100,3 +100,14 @@ def test_arrays_are_cast_as_numpy_casts_them():
             assert (tf.zeros([2], dtype) + array).numpy().tolist() == wanted
         with tf.Graph().as_default(), pytest.warns(np.exceptions.ComplexWarning):
             assert tf.get_static_value(tf.convert_to_tensor(array, dtype)).tolist() == wanted
+
+
+def test_what_has_elements_by_number_is_a_list():
+    class Numbers:
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, i):
+            return i * 10
+
+    assert tf.constant(Numbers()).numpy().tolist() == [0, 10, 20]

@@ -89,3 +89,14 @@ def test_the_graph_of_inputs():
         shape_checks.get_graph_from_inputs([x], graph=tf.Graph())
     with tf.Graph().as_default(), pytest.raises(ValueError, match="must be from the same graph as"):
         shape_checks.get_graph_from_inputs([x, v1.placeholder(tf.float32)])
+
+
+def test_what_cannot_come_is_not_made():
+    def never():
+        raise RuntimeError("made")
+
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder(tf.int32, [])
+        pairs = [(x > 1, lambda: tf.constant(1)), (False, never), (True, lambda: tf.constant(3))]
+        found = shape_checks.smart_case(pairs, default=never)
+        assert [session.run(found, {x: value}) for value in (2, 0)] == [1, 3]

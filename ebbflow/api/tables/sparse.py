@@ -154,4 +154,6 @@ deserialize_sparse as python.ops.sparse_ops.deserialize_sparse
 append_composite_tensor as python.framework.composite_tensor_utils.append_composite_tensor
 is_composite_or_composite_value as python.framework.composite_tensor_utils.is_composite_or_composite_value
 compare_and_bitpack as python.ops.math_ops.compare_and_bitpack
+[ops.random.stateful]
+parameterized_truncated_normal as python.ops.random_ops.parameterized_truncated_normal
 """

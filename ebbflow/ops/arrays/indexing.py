@@ -454,17 +454,16 @@ def _batch_gather_nd(params: Any, indices: Any, batch_dims: int, name: str | Non
     with name_scope(name, "BatchGatherND", [params, indices]):
         params, indices = convert(params, None, None, "params"), convert(indices, None, None, "indices")
         rank = None if indices._dims is None else len(indices._dims)
-        if rank is None or params._dims is None:
-            raise ValueError("tf.gather_nd with batch_dims needs tensors of known rank")
-        if not 0 <= batch_dims < rank:
+        if batch_dims < 0 or (rank is not None and batch_dims >= rank):
             raise ValueError(f"batch_dims = {batch_dims} must be less than rank(indices) = {rank}")
-        if batch_dims >= len(params._dims):
+        if params._dims is not None and batch_dims >= len(params._dims):
             raise ValueError(f"batch_dims = {batch_dims} must be less than rank(params) = {len(params._dims)}")
         lead = raw.ConcatV2([shape(indices)[:-1], [1]], 0)
         parts = []
         for d in range(batch_dims):
             steps = raw.Cast(raw.Range(0, shape(indices)[d], 1), DstT=indices.dtype)
-            parts.append(raw.BroadcastTo(raw.Reshape(steps, [-1] + [1] * (rank - 1 - d)), lead))
+            behind: Any = [1] * (rank - 1 - d) if rank is not None else raw.Fill([raw.Rank(indices) - (1 + d)], 1)
+            parts.append(raw.BroadcastTo(raw.Reshape(steps, raw.ConcatV2([[-1], behind], 0)), lead))
         return GatherNd(params, raw.ConcatV2([*parts, indices], -1), bad_indices_policy=policy)
 
 
@@ -527,6 +526,9 @@ def one_hot(
 
 def _hot_value(value: Any, kind: Any, label: str) -> Any:
     tensor = convert(value, None, kind)
+    given = getattr(value, "dtype", None)  # a NumPy value keeps its own
+    if kind is not None and given is not None and as_dtype(given).base_dtype is not kind:
+        tensor = convert(value)
     if kind is not None and tensor.dtype.base_dtype is not kind:
         raise TypeError(f"dtype {tensor.dtype!r} of {label} does not match dtype parameter {kind!r}")
     return tensor

@@ -251,7 +251,8 @@ def _(a, b, x):
             dims = dims if arg.dims == () else arg.dims if dims == () else merge_dims(dims, arg.dims)
         except ValueError:
             raise errors.StaticShapeError(
-                f"Shapes of a, b and x are inconsistent: {show(a.dims)}, {show(b.dims)}, {show(x.dims)}"
+                f"Shapes of a, b and x are inconsistent, they must be equal or scalars: "
+                f"{show(a.dims)}, {show(b.dims)}, {show(x.dims)}"
             ) from None
     return dims
 
@@ -328,7 +329,15 @@ def _spence_slope(x: Any) -> Any:
 
 
 Dawsn = unary("Dawsn", special("dawsn"), lambda x, y: 1.0 - 2.0 * x * y, types="floats", facts="host")
-Expint = unary("Expint", special("expi"), lambda x, y: exp(x) / x, types="floats", facts="host")
+
+
+def _expint(xp, x):
+    return xp.where(
+        x < 0, xp.asarray(xp.nan, x.dtype), special("expi")(xp, x)
+    )  # below zero TensorFlow does not define it
+
+
+Expint = unary("Expint", _expint, lambda x, y: exp(x) / x, types="floats", facts="host")
 FresnelCos = unary(
     "FresnelCos", _fresnel(1), lambda x, y: raw.Cos((math.pi / 2.0) * square(x)), types="floats", facts="host"
 )

@@ -100,7 +100,14 @@ def _(input):
 @blas.calm
 def _(xp, input):
     check_square(input)
-    return xp.asarray(xp.linalg.det(wide(input)), input.dtype)
+    with np.errstate(invalid="ignore"):
+        found = xp.linalg.det(wide(input))
+    return xp.asarray(_nan_with(xp, input, found), input.dtype)
+
+
+def _nan_with(xp, matrix, found):
+    """Return what was found of each matrix, not a number where the matrix holds one that is none: LAPACK says 0."""
+    return xp.where(xp.isnan(matrix).any((-2, -1)), xp.nan, found) if matrix.size else found
 
 
 @MatrixDeterminant.gradient
@@ -130,7 +137,10 @@ def _(input):
 @blas.calm
 def _(xp, input):
     check_square(input)
-    sign, logarithm = xp.linalg.slogdet(wide(input))
+    with np.errstate(invalid="ignore"):
+        sign, logarithm = xp.linalg.slogdet(wide(input))
+    logarithm = _nan_with(xp, input, logarithm)
+    sign = xp.where(xp.isnan(logarithm), xp.nan, sign)
     return xp.asarray(sign, input.dtype), xp.asarray(logarithm, input.dtype)
 
 

@@ -17,7 +17,6 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged import rows as ragged_rows
 from ebbflow.ops.ragged.forms import RaggedTensor, as_splits
 from ebbflow.ops.ragged.pylists import Rows, is_nested, rows_of_lists
-from ebbflow.ops.ragged.span_loops import at_hand
 from ebbflow.ops.ragged.tensor import rows_of
 from ebbflow.ops.ragged.value import RaggedTensorValue
 
@@ -106,7 +105,7 @@ def ragged_range(
         starts, limits = 0, starts
     limits = convert(limits, None if dtype is None else dtypes.as_dtype(dtype))
     starts, deltas = convert(starts, limits.dtype), convert(deltas, limits.dtype)
-    if at_hand(starts, limits, deltas) and limits.dtype in (dtypes.int32, dtypes.int64):
+    if limits.dtype in (dtypes.int32, dtypes.int64):
         splits, values = raw.RaggedRange(starts, limits, deltas, Tsplits=dtypes.as_dtype(row_splits_dtype))
         return rows_of(values, splits)
     steps = raw.Ceil(raw.Cast(limits - starts, DstT=dtypes.float64) / raw.Cast(deltas, DstT=dtypes.float64))

@@ -261,7 +261,7 @@ class RaggedTensor(CompositeTensor):
         if lengths is None:
             rows = raw.Range(np.array(0, kind.np), sizes[0] + np.array(1, kind.np), np.array(1, kind.np))
             return _from_dense(tensor, rows, sizes)
-        lengths = convert(lengths)
+        lengths = convert(lengths, hint=kind)
         check_lengths(tensor, lengths)
         lengths = raw.Maximum(raw.Minimum(raw.Cast(lengths, DstT=kind), sizes[1]), np.array(0, kind.np))
         places = raw.Range(np.array(0, kind.np), sizes[1], np.array(1, kind.np))

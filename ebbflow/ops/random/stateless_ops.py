@@ -15,7 +15,7 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import Known, Op, op
-from ebbflow.ops.declare import FLAT, show
+from ebbflow.ops.declare import FLAT, raw, reduce_to, show
 from ebbflow.ops.random import distributions, samplers
 from ebbflow.ops.random.distributions import BLOCKS_PER_NUMBER
 from ebbflow.ops.random.philox import Source, scramble
@@ -303,15 +303,34 @@ def binomial(source: Source, shape: np.ndarray, counts: np.ndarray, probs: np.nd
     parameters = tries, chance.astype(np.float64), often.astype(np.int8)
     rows = samplers.sampled(source, count, samplers.binomial, *parameters, blocks=blocks)
     rows = np.where(likely[:, None], np.maximum(tries, 0)[:, None] - rows, rows)
-    return across(np.where(np.isnan(probs)[:, None], np.nan, rows), dims, dtype)
+    rows = np.where(np.isnan(probs)[:, None], np.nan, rows)
+    return across(
+        np.where((tries == 0)[:, None], 0.0, rows), dims, dtype
+    )  # of no tries none happens, whatever the chance
 
 
 StatelessParameterizedTruncatedNormal = op(
     "StatelessParameterizedTruncatedNormal(shape:S, seed:Tseed, means:dtype, stddevs:dtype, minvals:dtype,"
     " maxvals:dtype) -> (output:dtype) | S: index; Tseed: index = int64; dtype: type in [half,float,double]",
     shape=lambda shape, *others: asked_dims(shape),
-    gradient=FLAT,
 )
+
+
+@StatelessParameterizedTruncatedNormal.gradient
+def _(call, grad):
+    """Move a number with its distribution; with a bound as far as keeps its share of what is between the bounds."""
+    means, stddevs, minvals, maxvals, drawn = call.means, call.stddevs, call.minvals, call.maxvals, call.output
+    at, low, high = ((x - means) / stddevs for x in (drawn, minvals, maxvals))
+    below = (_ndtr(at) - _ndtr(low)) / (_ndtr(high) - _ndtr(low))
+    with_low = raw.Exp(0.5 * (at * at - low * low)) * (1.0 - below)
+    with_high = raw.Exp(0.5 * (at * at - high * high)) * below
+    each = [grad, grad * at, grad * with_low, grad * with_high]
+    sources = (means, stddevs, minvals, maxvals)
+    return None, None, *(reduce_to(g, x, drawn) for g, x in zip(each, sources, strict=True))
+
+
+def _ndtr(x):
+    return 0.5 * raw.Erfc(x * -math.sqrt(0.5))
 
 
 @StatelessParameterizedTruncatedNormal.kernel

@@ -71,6 +71,7 @@ def _forward(op_name: str, rank: int, default: str) -> Callable[..., Any]:
                 fft_length = packed(lengths_of_last(x, rank))
             else:
                 fft_length = convert(fft_length, dtypes.int32)
+                fft_length.shape.with_rank(1)
                 x = _filled(x, fft_length, rank, half=False)
             return raw.__getattr__(op_name)(x, fft_length, Tcomplex=kind, name=scope or None)
 
@@ -92,6 +93,7 @@ def _backward(op_name: str, rank: int, default: str) -> Callable[..., Any]:
                 fft_length = packed([*lengths[:-1], larger(0, 2 * (lengths[-1] - 1))])
             else:
                 fft_length = convert(fft_length, dtypes.int32)
+                fft_length.shape.with_rank(1)
                 x = _filled(x, fft_length, rank, half=True)
             return raw.__getattr__(op_name)(x, fft_length, Treal=real, name=scope or None)
 

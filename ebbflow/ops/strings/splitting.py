@@ -147,9 +147,9 @@ def ngrams(
         rows: Any = convert(data, dtypes.string) if was_dense else data
         rank = rows.shape.rank
         if was_dense and rank is None:
-            raise ValueError("data must have a known rank")
+            raise ValueError("Rank of data must be known.")
         if was_dense and rank < 1:
-            raise ValueError("ngrams() does not take scalars: data must have at least one axis")
+            raise ValueError("Data must have rank>0")
         if rank == 1:
             rows = expand_dims(rows, 0)
         if was_dense:
@@ -175,17 +175,19 @@ def _ngrams(rows: Any, separator: str, widths: list[int], left: Any, right: Any,
 def _ngram_rules(width: Any, pad_values: Any, padding_width: Any) -> tuple[str, str, int, list[int]]:
     left = right = ""
     if pad_values is not None:
-        left, right = (pad_values, pad_values) if isinstance(pad_values, (str, bytes)) else tuple(pad_values)
-        if not isinstance(left, (str, bytes)) or not isinstance(right, (str, bytes)):
-            raise ValueError("pad_values must be a string, tuple of strings, or None")
+        pair: Any = (pad_values, pad_values) if isinstance(pad_values, (str, bytes)) else pad_values
+        two = isinstance(pair, (list, tuple)) and len(pair) == 2
+        if not two or not all(isinstance(each, (str, bytes)) for each in pair):
+            raise TypeError(f"pad_values must be a string, tuple of strings, or None. Got {pad_values!r}")
+        left, right = pair
     if padding_width is not None and pad_values is None:
-        raise ValueError("pad_values must be provided if padding_width is set")
+        raise ValueError("pad_values must be provided if padding_width is set.")
     if padding_width is not None and padding_width < 1:
-        raise ValueError(f"padding_width must be greater than 0, got {padding_width}")
+        raise ValueError(f"padding_width must be greater than 0. Got {padding_width}")
     pads = (-1 if padding_width is None else padding_width) if pad_values is not None else 0
     widths = [width] if isinstance(width, int) else list(width)
     if not widths or any(w < 1 for w in widths):
-        raise ValueError(f"all ngram_widths must be greater than 0, got {width}")
+        raise ValueError(f"All ngram_widths must be greater than 0. Got {width}")
     return left, right, pads, widths
 
 

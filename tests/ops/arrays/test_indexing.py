@@ -431,3 +431,16 @@ def test_sparse_values_have_a_shape_a_size_and_a_rank():
 def test_an_axis_of_argmax_may_be_any_integer(dtype):
     assert tf.argmax([[1, 9], [4, 5]], axis=tf.constant(1, dtype)).numpy().tolist() == [1, 1]
     assert tf.argmin([[1, 9], [4, 5]], axis=tf.constant(1, dtype)).numpy().tolist() == [0, 0]
+
+
+def test_batches_of_unknown_rank_are_gathered():
+    spec = [tf.TensorSpec(None, tf.float32), tf.TensorSpec(None, tf.int32)]
+    found = tf.function(lambda x, i: tf.gather_nd(x, i, batch_dims=1), input_signature=spec)
+    x = np.arange(12, dtype=np.float32).reshape(2, 3, 2)
+    assert found(x, [[1], [2]]).numpy().tolist() == [[2.0, 3.0], [10.0, 11.0]]
+
+
+def test_an_array_for_on_keeps_its_dtype():
+    with pytest.raises(TypeError, match="on_value does not match dtype parameter"):
+        tf.one_hot([0, 1], 3, on_value=np.float32(1), dtype=tf.int32)
+    assert tf.one_hot([0], 2, on_value=np.int32(5), dtype=tf.int32).numpy().tolist() == [[5, 0]]

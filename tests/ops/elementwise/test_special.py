@@ -102,3 +102,7 @@ def test_slope_of_igamma_in_its_first_argument(a, x):
 def test_slope_of_igamma_outside_its_domain_is_nan():
     ours = tf.raw_ops.IgammaGradA(a=[-1.0, 1.0, nan, 1.0], x=[1.0, -1.0, 1.0, 0.0]).numpy()
     np.testing.assert_array_equal(ours, [nan, nan, nan, 0.0])
+
+
+def test_the_exponential_integral_begins_at_zero():
+    np.testing.assert_array_equal(tf.math.special.expint([-1.0, -0.5, 0.0, nan]), [nan, nan, -np.inf, nan])

@@ -398,3 +398,9 @@ def test_tensordot_knows_its_shape_for_axes_of_numpy():
 def test_an_equation_names_each_output_label_once():
     with pytest.raises(ValueError, match="more than once"):
         tf.einsum("ij,jk->ii", tf.ones([2, 2]), tf.ones([2, 2]))
+
+
+@pytest.mark.parametrize("rows", [[[np.nan, 1], [1, 1]], [[np.nan, np.nan], [np.nan, 1]], [[np.inf, np.inf], [1, 1]]])
+def test_determinants_of_no_numbers_are_none(rows):
+    assert np.isnan(tf.linalg.det(np.float32(rows)))
+    assert np.isnan(tf.linalg.slogdet(np.float32(rows))).all()

@@ -56,3 +56,9 @@ def test_a_mask_as_deep_as_its_tensor():
     data = tf.ragged.constant([[[1, 2], [3, 4]], [[5, 6]]], ragged_rank=1)
     mask = tf.ragged.constant([[[True, False], [True, True]], [[False, True]]], ragged_rank=1)
     assert boolean_mask(data, mask).to_list() == [[[1], [3, 4]], [[6]]]
+
+
+def test_ranges_are_counted_in_more_bits_than_they_have():
+    make = lambda: tf.ragged.range(1136033460, -2110457150, -1849827689)
+    for found in (make(), tf.function(make)()):
+        assert found.to_list() == [[1136033460, -713794229]]
