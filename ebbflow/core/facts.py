@@ -42,6 +42,8 @@ class Facts:
     """Its results are small where its inputs may be large: rather keep the results."""
     data_dependent: bool = False
     """The shape of its results depends on the values of its inputs."""
+    beside: bool = False
+    """TensorFlow's XLA compiles it, with room for the largest result; here it runs beside what is compiled."""
     lists: bool = False
     """Works on lists of tensors."""
     loop: bool = False

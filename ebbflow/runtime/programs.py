@@ -42,9 +42,10 @@ def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None
     """Return a Program for fed values of these shapes, or None where none can be made."""
     if runner.jit is True and fed is not None:
         flow = _flow(runner, shapes)
-        program: Any = Jitted(optimise(flow, NOT_FOR_XLA), fed, runner.name, runner.jit_device)
-        program.handles = _handles(flow, fed)
-        return program
+        program: Any = _whole(flow, runner, fed)
+        if program is not None:
+            program.handles = _handles(flow, fed)
+            return program
     proto = getattr(runner.session, "_config", None)
     off = switched_off(proto) | (frozenset(ROUNDING) if runner.jit == EXACT else frozenset())
     if (
@@ -57,7 +58,7 @@ def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None
         flow = _flow(runner, shapes)
     except Exception:  # the executor says what is wrong, when it gets there
         return None
-    greedy = runner.jit == "auto" or (jit_level(proto) > 0 and runner.jit != EXACT)
+    greedy = runner.jit in ("auto", True) or (jit_level(proto) > 0 and runner.jit != EXACT)
     handles = _handles(flow, fed)
     if any(array.item().is_elsewhere for _, array in handles) or any(map(_names_elsewhere, flow.nodes)):
         return None  # each op on such a variable is run where it is kept: the executor sees to that
@@ -70,6 +71,15 @@ def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None
     if fed is not None and not greedy and limit is None and any(node.op.facts.loop for node in best.nodes):
         return Decided(program, _Ways(runner, shapes, off))
     return program
+
+
+def _whole(flow: Flow, runner: Runner, fed: Sequence[Any]) -> Jitted | None:
+    """Return a flow compiled whole, or None where all that stands in the way is what may run beside compiled code."""
+    for_xla = optimise(flow, NOT_FOR_XLA)
+    left = [node.op.facts.beside for node, _ in outside(for_xla, traced=True)]
+    if left and all(left) and runner.jit_device is None:
+        return None
+    return Jitted(for_xla, fed, runner.name, runner.jit_device)
 
 
 class _Ways:

@@ -1,7 +1,8 @@
 """`tf.profiler.experimental`: spans of a program's work, written where TensorBoard looks for them.
 
-While a profile is taken, each `Trace` is a span with its name, thread and time; stopping writes them as a Chrome trace
-into `<logdir>/plugins/profile/<time>/`. Knows nothing of what runs inside a span.
+While a profile is taken, each `Trace` is a span with its name, thread and time; stopping writes them as a Chrome trace,
+and as the planes and lines that TensorBoard's tools read, into `<logdir>/plugins/profile/<time>/`. Knows nothing of what
+runs inside a span.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import threading
 import time
 from typing import Any
 
+from ebbflow import messages
 from ebbflow.core import errors
 from ebbflow.platform import files, logging
 
@@ -69,10 +71,34 @@ def save_result(logdir: str, result: bytes) -> None:
     """Write what a profile has found below `logdir`, where TensorBoard looks for it."""
     folder = files.join(logdir, "plugins", "profile", time.strftime("%Y_%m_%d_%H_%M_%S"))
     files.makedirs(folder)
-    path = files.join(folder, f"{socket.gethostname()}.trace.json.gz")
-    with files.GFile(path, "wb") as stream:
-        stream.write(result)
-    logging.debug("wrote a profile to %s", path)
+    host = socket.gethostname()
+    planes = _planes(json.loads(gzip.decompress(result))["traceEvents"], host)
+    for ending, content in (("trace.json.gz", result), ("xplane.pb", planes)):
+        with files.GFile(files.join(folder, f"{host}.{ending}"), "wb") as stream:
+            stream.write(content)
+    logging.debug("wrote a profile to %s", folder)
+
+
+def _planes(spans: list[dict[str, Any]], host: str) -> bytes:
+    """Return spans as an XSpace: one plane of the host, a line for each thread, names and arguments by number."""
+    space = messages.message("tensorflow.profiler.XSpace")(hostnames=[host])
+    plane = space.planes.add(name="/host:CPU")
+    names: dict[str, int] = {}
+    kinds: dict[str, int] = {}
+    for thread in dict.fromkeys(span["tid"] for span in spans):
+        line = plane.lines.add(id=thread & 0x7FFFFFFF, name="python")
+        for span in (s for s in spans if s["tid"] == thread):
+            event = line.events.add(
+                metadata_id=names.setdefault(span["name"], len(names) + 1),
+                offset_ps=max(0, int(span["ts"] * 1e6)),
+                duration_ps=int(span["dur"] * 1e6),
+            )
+            for key, value in span["args"].items():
+                event.stats.add(metadata_id=kinds.setdefault(key, len(kinds) + 1), str_value=value)
+    for found, numbered in ((names, plane.event_metadata), (kinds, plane.stat_metadata)):
+        for name, number in found.items():
+            numbered[number].id, numbered[number].name = number, name
+    return messages.serialize(space)
 
 
 class Profile:

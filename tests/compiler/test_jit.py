@@ -31,6 +31,30 @@ def test_values_that_decide_shapes_are_compiled_for(name):
             np.testing.assert_array_equal(ours, plain)
 
 
+BESIDE = {
+    "where": lambda x: tf.where(x > 9.0),
+    "mask": lambda x: tf.reduce_sum(tf.boolean_mask(x, x > 9.0) ** 2),
+    "unique": lambda x: tf.math.unsorted_segment_sum(x[0], *segments(x[0] // 2.0)),
+    "partition": lambda x: tf.dynamic_partition(x[:, 0], [0, 1, 1, 0], 2),
+    "boxes": lambda x: tf.image.non_max_suppression(x[:, :4], x[:, 4], 3),
+}
+
+
+def segments(x):
+    values, places = tf.unique(x)
+    return places, tf.size(values)
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_gives_any_number_of_rows_runs_beside_the_code(name):
+    compiled = tf.function(BESIDE[name], jit_compile=True)
+    for given in (X, X[:, ::-1].copy()):
+        for ours, plain in zip(tf.nest.flatten(compiled(given)), tf.nest.flatten(BESIDE[name](given)), strict=True):
+            np.testing.assert_allclose(ours, plain, rtol=1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="UniqueWithCounts"):  # nor does TensorFlow's XLA
+        tf.function(lambda x: tf.unique_with_counts(x)[0], jit_compile=True)(X[0])
+
+
 def test_code_for_few_values_is_kept(monkeypatch):
     monkeypatch.setattr(jit, "MOST_VALUES", 2)
     compiled = tf.function(lambda n: tf.range(n), jit_compile=True)

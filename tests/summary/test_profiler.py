@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from ebbflow import messages
 from ebbflow.summary import profiler
 
 
@@ -30,3 +31,16 @@ def test_a_block_is_profiled(kind, tmp_path):
     with kind(str(tmp_path)), profiler.Trace("inside"):
         pass
     assert spans(tmp_path) == ["inside"]
+
+
+def test_planes_name_the_spans_and_their_arguments(tmp_path):
+    with profiler.Profile(str(tmp_path)):
+        for step in (1, 2):
+            with profiler.Trace("train", step_num=step):
+                pass
+    (path,) = tmp_path.glob("plugins/profile/*/*.xplane.pb")
+    (plane,) = messages.parse(messages.message("tensorflow.profiler.XSpace"), path.read_bytes()).planes
+    (line,) = plane.lines
+    told = [(plane.event_metadata[e.metadata_id].name, e.stats[0].str_value) for e in line.events]
+    assert (plane.name, told) == ("/host:CPU", [("train", "1"), ("train", "2")])
+    assert plane.stat_metadata[line.events[0].stats[0].metadata_id].name == "step_num"

@@ -8,7 +8,7 @@ change, which stay what they are. A variable that changes its type or shape is r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -398,6 +398,8 @@ _OWN: Any = object()
 
 def _allowed(value: Any, shape: Any) -> list[Any]:
     """Return the dims that each tensor of a value may have by a shape invariant."""
+    if isinstance(value, Mapping):
+        return [d for key in sorted(value) for d in _allowed(value[key], shape[key])]
     if nest.is_nested(value):
         return [d for v, s in zip(value, shape, strict=True) for d in _allowed(v, s)]
     if isinstance(shape, TypeSpec):

@@ -356,7 +356,7 @@ def _(xp, indices, depth, on_value, off_value, *, axis):
 Where = op(
     "Where(input:T) -> (index:int64) | T: type in [numbers,bool] = bool",
     gradient=FLAT,
-    facts="static data_dependent one_core=14",
+    facts="static data_dependent beside one_core=14",
 )
 
 

@@ -17,7 +17,7 @@ from ebbflow.ops.sizes import invalid, room_for, shape_of
 
 DynamicPartition = op(
     "DynamicPartition(data:T, partitions:int32) -> (outputs:num_partitions*T) | num_partitions: int >= 1; T: type",
-    facts="data_dependent",
+    facts="data_dependent beside",
 )
 
 

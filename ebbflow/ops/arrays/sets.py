@@ -16,11 +16,13 @@ from ebbflow.ops.sizes import invalid, vector
 
 _UNIQUE = "T: type; out_idx: index = int32"
 _UNIQUE_V2 = "T: type; Taxis: index = int64; out_idx: index = int32"
-Unique = op(f"Unique(x:T) -> (y:T, idx:out_idx) | {_UNIQUE}", gradient=UNDEFINED, facts="data_dependent one_core=140")
+Unique = op(
+    f"Unique(x:T) -> (y:T, idx:out_idx) | {_UNIQUE}", gradient=UNDEFINED, facts="data_dependent beside one_core=140"
+)
 UniqueV2 = op(
     f"UniqueV2(x:T, axis:Taxis) -> (y:T, idx:out_idx) | {_UNIQUE_V2}",
     gradient=UNDEFINED,
-    facts="data_dependent one_core=140",
+    facts="data_dependent beside one_core=140",
 )
 UniqueWithCounts = op(
     f"UniqueWithCounts(x:T) -> (y:T, idx:out_idx, count:out_idx) | {_UNIQUE}",

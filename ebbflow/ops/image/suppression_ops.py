@@ -181,12 +181,14 @@ NonMaxSuppressionV3 = op(
     f" score_threshold:T_threshold) -> (selected_indices:int32) | {_T}",
     shape=_chosen_dims,
     gradient=FLAT,
+    facts="beside",
 )
 NonMaxSuppressionV4 = op(
     "NonMaxSuppressionV4(boxes:T, scores:T, max_output_size:int32, iou_threshold:T_threshold,"
     " score_threshold:T_threshold) -> (selected_indices:int32, valid_outputs:int32)"
     f" | {_T}; pad_to_max_output_size: bool = false",
     gradient=FLAT,
+    facts="beside",
 )
 NonMaxSuppressionV5 = op(
     "NonMaxSuppressionV5(boxes:T, scores:T, max_output_size:int32, iou_threshold:T, score_threshold:T,"

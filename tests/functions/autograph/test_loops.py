@@ -517,6 +517,19 @@ def test_shape_invariants():
     assert f(tf.constant(3)).shape == [8]
 
 
+def test_shape_invariants_of_a_dict():
+    @tf.function
+    def f(n):
+        x = {"b": tf.zeros([1]), "a": tf.zeros([2])}
+        free = {"a": tf.TensorShape([2]), "b": tf.TensorShape([None])}
+        for _ in tf.range(n):
+            tf.autograph.experimental.set_loop_options(shape_invariants=[(x, free)])
+            x = {"b": tf.concat([x["b"], x["b"]], 0), "a": x["a"] + 1.0}
+        return x
+
+    assert f(tf.constant(3))["b"].shape == [8]
+
+
 def test_maximum_iterations():
     @tf.function
     def f(n):
