@@ -59,6 +59,10 @@ def graph_mode() -> Iterator[None]:
 
 @contextlib.contextmanager
 def eager_mode() -> Iterator[None]:
-    """Run ops at once inside the block."""
-    with context.eager_scope():
-        yield
+    """Run ops at once inside the block; what the block makes the default is not so behind it."""
+    before = context.switches.eager_by_default
+    try:
+        with context.eager_scope():
+            yield
+    finally:
+        context.set_eager_default(before)

@@ -1,8 +1,8 @@
 """`tf.profiler.experimental`: spans of a program's work, written where TensorBoard looks for them.
 
 While a profile is taken, each `Trace` is a span with its name, thread and time; stopping writes them as a Chrome trace,
-and as the planes and lines that TensorBoard's tools read, into `<logdir>/plugins/profile/<time>/`. Knows nothing of what
-runs inside a span.
+and as the planes and lines that TensorBoard's tools read, into `<logdir>/plugins/profile/<time>/`. Knows nothing of
+what runs inside a span.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tests of combinations: their names tell them apart, and are the same in every process."""
 
 import ebbflow as tf
-from ebbflow.testing.combinations import combine, generate_here, keywords_to_str, times
+from ebbflow.testing.combinations import EagerGraphCombination, combine, generate_here, keywords_to_str, times
 
 
 def test_names_tell_combinations_apart():
@@ -26,3 +26,10 @@ def test_a_name_in_a_combination_is_no_argument_of_the_test():
 def test_names_keep_the_order_of_what_is_multiplied():
     (one,) = times(combine(mode="eager", run="now"), combine(kind="small"))
     assert keywords_to_str(one) == "_mode_eager_run_now_kind_small"
+
+
+def test_what_a_test_makes_the_default_ends_with_its_mode():
+    for mode in EagerGraphCombination().context_managers({"mode": "eager"}):
+        with mode:
+            tf.compat.v1.disable_eager_execution()
+    assert tf.executing_eagerly()
