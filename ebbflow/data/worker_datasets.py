@@ -5,6 +5,7 @@ Strategies of other libraries and tests reach for these names. Knows datasets; h
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core import dtypes
@@ -18,6 +19,7 @@ from ebbflow.data.batching import RebatchDataset
 from ebbflow.data.dataset import DatasetV2
 from ebbflow.data.sharding import AutoShardDataset
 from ebbflow.data.written_graphs import DatasetFromGraph
+from ebbflow.data.written_ops import NonSerializableDataset, SleepDataset
 
 
 def auto_sharded(input_dataset: Any, num_workers: int, index: int, num_replicas: int | None = None) -> Any:
@@ -46,6 +48,27 @@ def _part(spec: Any, replicas: int) -> Any:
         rows = rows // replicas if rows is not None and rows % replicas == 0 else None
         return TensorSpec(TensorShape([rows]).concatenate(spec.shape[1:]), spec.dtype)
     return spec._unbatch()._batch(None) if isinstance(spec, BatchableTypeSpec) else spec  # type: ignore[attr-defined]
+
+
+def replicate(dataset: DatasetV2, devices: list[str]) -> dict[str, DatasetV2]:
+    """Return a dataset like the given one for each device, by its name."""
+    if not isinstance(dataset, DatasetV2):
+        raise TypeError(f"Invalid `dataset`. Expected a `tf.data.Dataset` object but got {type(dataset)}.")
+    if devices == [dataset._variant_tensor.device]:
+        return {devices[0]: dataset}
+    graph = dataset._as_serialized_graph(strip_device_assignment=True)
+    return {device: remote_dataset(graph, device, dataset.element_spec) for device in devices}
+
+
+def sleep(sleep_microseconds: int) -> Callable[[DatasetV2], DatasetV2]:
+    """Return a transformation: before each element the pipeline sleeps."""
+    pause = convert(sleep_microseconds, dtypes.int64)
+    return lambda dataset: dataset._then(SleepDataset, pause, kind="_SleepDataset")
+
+
+def non_serializable() -> Callable[[DatasetV2], DatasetV2]:
+    """Return a transformation that changes nothing, and cannot be written in a graph by TensorFlow."""
+    return lambda dataset: dataset._then(NonSerializableDataset, kind="_NonSerializableDataset")
 
 
 def remote_dataset(graph_def: TensorLike, device: str, element_spec: Nested) -> DatasetV2:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 import ebbflow as tf
-from ebbflow.data.worker_datasets import auto_sharded, rebatched_for_replicas, remote_dataset
+from ebbflow.data.worker_datasets import (
+    auto_sharded,
+    non_serializable,
+    rebatched_for_replicas,
+    remote_dataset,
+    replicate,
+    sleep,
+)
 
 Dataset = tf.data.Dataset
 POLICY = tf.data.experimental.AutoShardPolicy
@@ -74,3 +81,13 @@ def test_batches_for_replicas_are_cut_up_one_by_one():
     shared = [auto_sharded(batches.rebatch([2, 1, 1]), 3, i, num_replicas=3) for i in range(3)]
     assert [[x.numpy().tolist() for x in one] for one in shared] == [[[0, 1], [4]], [[2, 3], [5]], [[], []]]
     assert rebatched_for_replicas(Dataset.range(8).batch(4, True), 2).element_spec.shape == [2]
+
+
+def test_datasets_for_devices():
+    numbers = Dataset.range(3).map(lambda x: x * 2).apply(sleep(1)).apply(non_serializable())
+    found = replicate(numbers, ["/cpu:0", "/cpu:1"])
+    assert {name: list(each.as_numpy_iterator()) for name, each in found.items()} == {
+        "/cpu:0": [0, 2, 4], "/cpu:1": [0, 2, 4],
+    }  # fmt: skip
+    with pytest.raises(TypeError, match=r"Expected a `tf.data.Dataset` object"):
+        replicate([1], ["/cpu:0"])

@@ -79,7 +79,7 @@ ELSEWHERE = {
     "datasets and iterators: data's tests": ".*Dataset(V[2-4])?|.*Iterator.*|DatasetCardinality|DatasetTo.*|"
     "DatasetF(ingerprint|romGraph)|DummyIterationCounter|DistributedSave|(Unc|C)ompressElement|"
     "(Unw|W)rapDatasetVariant|GetElementAtIndex|GetOptions|MatchingFiles|.*SeedGenerator|.*MemoryCache|"
-    "StatsAggregatorHandle(V2)?",
+    "StatsAggregatorHandle(V2)?|MapDefun",
     "composites in variants: data's tests, test_types": "Serialize(Many)?Sparse|Deserialize(Many)?Sparse|"
     "RaggedTensor.*Variant|CompositeTensorVariant(From|To)Components",
     "numbers that are others each time: sparse's tests": "Add(Many)?SparseToTensorsMap|TakeManySparseFromTensorsMap",

@@ -139,6 +139,7 @@ python.data.ops.dataset_ops.: make_initializable_iterator make_one_shot_iterator
 python.data.ops.iterator_ops.Iterator
 [data.optional]
 python.data.ops.optional_ops.: Optional OptionalSpec
+Optional as python.data.ops.optional_ops._OptionalImpl
 [data.readers]
 python.data.ops.readers.: FixedLengthRecordDatasetV2 TFRecordDatasetV2 TextLineDatasetV2
 TFRecordDatasetV2 as python.data.ops.readers._TFRecordDataset
@@ -157,6 +158,12 @@ python.data.ops.multi_device_iterator_ops.: MultiDeviceIterator MultiDeviceItera
 auto_sharded as python.data.experimental.ops.distribute._AutoShardDataset
 rebatched_for_replicas as python.data.experimental.ops.distribute._LegacyRebatchDataset
 remote_dataset as python.data.experimental.ops.distribute._RemoteDataset
+python.data.experimental.ops.distribute.replicate
+python.data.experimental.ops.testing.: non_serializable sleep
+sleep as python.data.experimental.ops.sleep.sleep
+non_serializable as python.data.experimental.ops.optimization.non_serializable
+[data.row_calls]
+python.data.experimental.ops.map_defun.map_defun
 [data.service.distributing]
 distribute_refreshed as python.data.experimental.ops.data_service_ops._distribute
 [data.inner_names]
