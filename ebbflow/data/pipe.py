@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors, forks
+from ebbflow.core import context, errors, forks
 from ebbflow.core.op import Op
 from ebbflow.data.calls import Call, Element
 from ebbflow.data.columns import Columns, Indexed, rows_of
@@ -352,6 +352,8 @@ class Position:
                 return first
             except MemoryError as error:
                 raise errors.ResourceExhaustedError(None, None, f"out of memory: {error}") from None
+            except errors.OutOfRangeError as error:
+                raise _not_the_end(error, self.name) from error.__cause__
             finally:
                 iteration.streams, current.run = around, outer
 
@@ -387,6 +389,14 @@ class Position:
                     return
             except errors.OpError:
                 continue
+
+
+def _not_the_end(error: errors.OpError, name: str) -> errors.OpError:
+    """Return the error for something else that came to its end: taken for the dataset's, it would lose elements."""
+    if context.switches.tf1:  # where programs end datasets so
+        return error
+    words = f"{name} returned OutOfRange without setting `*end_of_sequence`. This indicates that an error may have"
+    return errors.InternalError(error.node_def, error.op, f"{words} occurred. Original message: {error.message}")
 
 
 def _seeded(pipe: Pipe) -> Sequence[Pipe]:

@@ -164,12 +164,21 @@ def _stops(_):
     raise StopIteration
 
 
+def _ended(x):
+    return Dataset.from_tensors(tf.numpy_function(_stops, [x], tf.int64))
+
+
 BAD_STAGES = [  # as in TensorFlow 2.21
     (lambda: Dataset.from_tensors([[1]]).sparse_batch(4, [12]), "InvalidArgumentError", "incompatible with the row"),
     (lambda: Dataset.from_tensors(np.arange(13)).sparse_batch(4, [12]), "DataLossError", "larger than the row shape"),
     (
         lambda: Dataset.range(1).scan(np.int64(0), lambda s, x: (s, tf.numpy_function(_stops, [x], tf.int64))),
         "InvalidArgumentError", "produced OutOfRangeError",
+    ),
+    (lambda: Dataset.range(3).flat_map(_ended), "InternalError", "without setting `.end_of_sequence`.*StopIteration"),
+    (
+        lambda: Dataset.range(3).group_by_window(lambda x: x, lambda key, window: _ended(key), 2),
+        "InternalError", "without setting",
     ),
     (lambda: Dataset.range(3).snapshot("unused", shard_func=lambda x: "x"), "TypeError", "`shard_func` must return a"),
     (lambda: Dataset.range(3).window(2).as_numpy_iterator(), "TypeError", "is not supported for datasets that produce"),
