@@ -405,3 +405,37 @@ def test_a_lambda_layer_of_a_public_function_comes_back(tmp_path):
         "2",
     )
     assert told.split() == ["7.0", "7.0", "7.0"]
+
+
+def test_fit_with_parameter_servers(tmp_path):
+    """Variables on a parameter server, steps on two workers; datasets made at each of them, or given."""
+    told = run(
+        """
+        import os
+        import numpy as np
+        import tensorflow as tf
+        from ebbflow.cluster.ports import free_ports
+        ports = [f"localhost:{port}" for port in free_ports(3)]
+        spec = {"ps": ports[:1], "worker": ports[1:]}
+        servers = [tf.distribute.Server(spec, job, i) for job in spec for i in range(len(spec[job]))]
+        resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec(spec), rpc_layer="grpc")
+        strategy = tf.distribute.experimental.ParameterServerStrategy(resolver)
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+            model.compile("sgd", "mse", steps_per_execution=2)
+        print(model.layers[0].kernel.device.split("/")[1])
+        x = np.random.RandomState(0).randn(64, 4).astype(np.float32)
+        made = lambda context: tf.data.Dataset.from_tensor_slices((x, x.sum(1, keepdims=True))).repeat().batch(16)
+        creator = tf.keras.utils.experimental.DatasetCreator(made)
+        losses = model.fit(creator, epochs=3, steps_per_epoch=20, verbose=0).history["loss"]
+        losses += model.fit(made(None), epochs=1, steps_per_epoch=20, verbose=0).history["loss"]
+        print(len(losses), losses[-1] < 0.1 * losses[0], model.evaluate(creator, steps=4, verbose=0) < losses[0])
+        print(int(model.optimizer.iterations))
+        os._exit(0)  # the servers are threads of this process
+        """,
+        tmp_path,
+        "--tf",
+        "2",
+        TF_USE_LEGACY_KERAS="1",
+    )
+    assert told.splitlines() == ["job:ps", "4 True True", "80"]

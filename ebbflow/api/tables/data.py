@@ -111,3 +111,16 @@ contrib.data.sliding_window_batch
 [data.lmdb_datasets]
 LMDBDatasetV1 as contrib.data.LMDBDataset
 """
+
+INSIDE = """
+[data.worker_datasets]
+auto_sharded as python.data.experimental.ops.distribute._AutoShardDataset
+rebatched_for_replicas as python.data.experimental.ops.distribute._LegacyRebatchDataset
+remote_dataset as python.data.experimental.ops.distribute._RemoteDataset
+python.data.experimental.ops.distribute.replicate
+python.data.experimental.ops.testing.: non_serializable sleep
+sleep as python.data.experimental.ops.sleep.sleep
+non_serializable as python.data.experimental.ops.optimization.non_serializable
+[data.row_calls]
+python.data.experimental.ops.map_defun.map_defun
+"""

@@ -154,16 +154,6 @@ global_shuffle as python.data.experimental.ops.global_shuffle_op._global_shuffle
 python.data.experimental.ops.shuffle_ops.index_shuffle
 [data.multi_device]
 python.data.ops.multi_device_iterator_ops.: MultiDeviceIterator MultiDeviceIteratorSpec OwnedMultiDeviceIterator
-[data.worker_datasets]
-auto_sharded as python.data.experimental.ops.distribute._AutoShardDataset
-rebatched_for_replicas as python.data.experimental.ops.distribute._LegacyRebatchDataset
-remote_dataset as python.data.experimental.ops.distribute._RemoteDataset
-python.data.experimental.ops.distribute.replicate
-python.data.experimental.ops.testing.: non_serializable sleep
-sleep as python.data.experimental.ops.sleep.sleep
-non_serializable as python.data.experimental.ops.optimization.non_serializable
-[data.row_calls]
-python.data.experimental.ops.map_defun.map_defun
 [data.service.distributing]
 distribute_refreshed as python.data.experimental.ops.data_service_ops._distribute
 [data.inner_names]

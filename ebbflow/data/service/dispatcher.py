@@ -66,6 +66,17 @@ def _as_bytes(text: str) -> bytes:
     return base64.b64decode(text)
 
 
+def _fits(asked: str, address: str) -> bool:
+    """Return whether a worker's address is the one asked for, which may leave the port open.
+
+    >>> [_fits(asked, "host:80") for asked in ("host:80", "host", "host:%port%", "host:81", "host:http", "other")]
+    [True, True, True, False, False, False]
+    """
+    host, _, port = asked.partition(":")
+    is_open = not port or (port.startswith("%") and port.endswith("%"))
+    return asked == address or (is_open and host == address.rpartition(":")[0])
+
+
 class Dispatcher:
     """What a dispatcher knows."""
 
@@ -80,6 +91,7 @@ class Dispatcher:
         self._readers: dict[int, set[Link]] = {}  # by iteration
         self._left: dict[int, float] = {}  # by iteration that had readers: when the last of them went
         self._workers: dict[str, Link] = {}  # by address, in the order they came
+        self._places: dict[str, int] = {}  # by address: which of the configured workers it is
         self._datasets: dict[str, tuple[bytes, bytes]] = {}  # graph and spec, by id
         self._ids: dict[tuple[str, bytes], str] = {}  # by fingerprint and spec
         self._jobs: dict[tuple[str, int], dict[str, Any]] = {}
@@ -128,6 +140,8 @@ class Dispatcher:
             self._iterations[number] = asked
             self._numbered = max(self._numbered, number)
             self._forget()
+        elif kind == "place":
+            self._places[values[0]] = values[1]
         elif kind == "over":
             number = values[0]
             self._iterations.pop(number, None)
@@ -141,15 +155,33 @@ class Dispatcher:
     # --- workers ------------------------------------------------------------------------------------------------------
 
     def _join(self, link: Link, arrays: Any, address: str) -> Answer:
-        if self._fixed and address not in self._fixed:
-            raise errors.FailedPreconditionError(
-                None, None, f"the worker at {address} is none of the dispatcher's worker_addresses {self._fixed}"
-            )
         with self._lock:
+            if self._fixed:
+                self._place(address)
             self._workers[address] = link
             self._heard[address] = time.monotonic()
         link.when_lost.append(lambda: self._leave(address, link))
         return None, ()
+
+    def _place(self, address: str) -> None:
+        """Give a worker its place among the configured ones: that of its address, or a free one of its host."""
+        if address in self._places:
+            return
+        fitting = [i for i, asked in enumerate(self._fixed) if _fits(asked, address)]
+        if not fitting:
+            raise errors.FailedPreconditionError(
+                None, None, f"The worker's address is not configured: {address} is none of the dispatcher's "
+                f"worker_addresses {self._fixed}",
+            )  # fmt: skip
+        used = set(self._places.values())
+        running = {place for known, place in self._places.items() if known in self._workers}
+        free = [i for i in fitting if i not in used] or [i for i in fitting if i not in running]
+        if not free:
+            raise errors.FailedPreconditionError(
+                None, None, f"The worker at {address} has no place: other workers are already running at the "
+                f"configured host, worker_addresses = {self._fixed}",
+            )  # fmt: skip
+        self._note("place", address, free[0])
 
     def _leave(self, address: str, link: Link) -> None:
         with self._lock:
@@ -259,8 +291,7 @@ class Dispatcher:
         known = self._iterations.get(iteration)
         if known is None:
             raise errors.NotFoundError(None, None, f"iteration {iteration} is not known at the dispatcher")
-        place = self._fixed.index(address) if address in self._fixed else 0
-        told = {**known, "place": place, "places": max(1, len(self._fixed))}
+        told = {**known, "place": self._places.get(address, 0), "places": max(1, len(self._fixed))}
         return told, (text_array(self._found(known["dataset"])[0]),)
 
     def _deal(

@@ -20,7 +20,7 @@ from ebbflow.core.op import op
 from ebbflow.data.calls import Element
 from ebbflow.data.fingerprint import DatasetFingerprint
 from ebbflow.data.options import ExternalStatePolicy
-from ebbflow.data.pipe import TYPED, dataset_op, made
+from ebbflow.data.pipe import INFINITE, TYPED, UNKNOWN, dataset_op, made
 from ebbflow.data.service.calls import text_array
 from ebbflow.data.service.reading import Reader, rounds
 from ebbflow.data.written_graphs import graph_of
@@ -127,4 +127,4 @@ def _(
             return rounds(peer, iteration, consumer)
         return Reader(peer, iteration, asked if asked > 0 else 8, target, **({"trainer": trainer} if trainer else {}))
 
-    return made(start)
+    return made(start, INFINITE if consumers > 0 else UNKNOWN)

@@ -151,7 +151,11 @@ def rounds(dispatcher: Peer, iteration: int, consumer: int) -> Iterator[Element]
             turn, place = divmod(number, len(peers))
             found = unpacked(*peers[place].ask("element", iteration=iteration, round=turn, consumer=consumer))
             if not found:
-                return
+                raise errors.FailedPreconditionError(
+                    None,
+                    None,
+                    "Encountered end of sequence on a round-robin read iterator: the dataset must be infinite",
+                )
             yield found[0]
             number += 1
     finally:

@@ -166,8 +166,10 @@ class WorkerServer(_Server):
         patience = self._config.dispatcher_timeout_ms
         try:
             self._worker.join((PATIENCE_MS if patience is None else patience) / 1000)
-        except errors.OpError:
+        except errors.OpError as error:
             self._worker.stop()
+            if isinstance(error, errors.FailedPreconditionError):  # it is not among those that the dispatcher waits for
+                raise RuntimeError(error.message) from None
             raise
 
     def _end(self) -> None:

@@ -92,11 +92,17 @@ class Task:
     def of_round(self, number: int, consumer: int) -> list[Element]:
         """Return what a consumer gets in a round."""
         with self._change:
+            wanted = number * self._consumers + consumer
+            if wanted < self._seen and wanted not in self._kept:
+                reached = max(self._rounds.values(), default=0)
+                raise errors.FailedPreconditionError(
+                    None, None, f"Consumer {consumer} requested data for round {number}, but the current round "
+                    f"has already reached {reached}: perhaps the consumer was restarted, and its job was not",
+                )  # fmt: skip
             self._rounds[consumer] = number
             self._change.notify_all()
             everyone = lambda: len(self._rounds) == self._consumers and number - min(self._rounds.values()) <= AHEAD
             self._change.wait_for(lambda: number < AHEAD or everyone())
-            wanted = number * self._consumers + consumer
             while self._seen <= wanted:
                 at = self._seen
                 self._kept[at] = self._next()
@@ -215,5 +221,10 @@ class Worker:
                 raise errors.UnavailableError(None, None, f"the worker at {self.address} has stopped") from None
             return first
 
+        if told["consumers"] and pipe.size >= 0:
+            raise errors.FailedPreconditionError(
+                None, None, "Round robin reads require that the input dataset has infinite cardinality, but the "
+                f"dataset has cardinality {pipe.size}. Consider adding a `.repeat()` transformation to the dataset.",
+            )  # fmt: skip
         mine = shared(pipe, told["mode"], told["place"], told["places"], deal, short=False)
         return Task(mine, told["consumers"])

@@ -191,6 +191,51 @@ def test_consumers_get_their_element_of_each_round(cluster):
     assert pairs == [(0, 1), (0, 1), (2, 3), (2, 3), (4, 5), (4, 5)]
 
 
+@pytest.mark.parametrize(
+    ("dataset", "says"),
+    [
+        (Dataset.range(9), "infinite cardinality, but the dataset has cardinality 9"),
+        (Dataset.range(9).filter(lambda x: x < 4), "end of sequence on a round-robin"),
+    ],
+)
+def test_rounds_need_a_dataset_without_end(cluster, dataset, says):
+    read = dataset.apply(service.distribute("parallel_epochs", cluster.target, says, consumer_index=0, num_consumers=1))
+    assert int(read.cardinality()) == tf.data.INFINITE_CARDINALITY
+    with pytest.raises(tf.errors.FailedPreconditionError, match=says):
+        list(read)
+
+
+def test_a_consumer_that_begins_again_is_told(cluster):
+    endless = Dataset.range(9).repeat()
+    first, again = [
+        iter(endless.apply(service.distribute("parallel_epochs", cluster.target, "again", 0, 1))) for _ in range(2)
+    ]
+    assert len([next(first) for _ in range(5)]) == 5
+    with pytest.raises(tf.errors.FailedPreconditionError, match="round has already reached"):
+        next(again)
+
+
+@pytest.mark.parametrize(("addresses", "says"), [(["nowhere"], "not configured"), (["localhost"], "already running")])
+def test_workers_that_the_dispatcher_does_not_wait_for(addresses, says):
+    dispatcher = service.DispatchServer(service.DispatcherConfig(worker_addresses=addresses))
+    workers = [worker_of(dispatcher)] if addresses == ["localhost"] else []
+    with pytest.raises(RuntimeError, match=says):
+        worker_of(dispatcher)
+    for server in (*workers, dispatcher):
+        server._stop()
+
+
+def test_places_at_any_port():
+    dispatcher = service.DispatchServer(service.DispatcherConfig(worker_addresses=["localhost:%port%", "localhost"]))
+    workers = [worker_of(dispatcher) for _ in range(2)]
+    assert numbers(Dataset.range(9).apply(service.distribute(POLICIES.DATA, dispatcher.target))) == [*range(9)]
+    workers.pop()._stop()
+    workers.append(worker_of(dispatcher))  # which has the place that was left
+    assert numbers(Dataset.range(9).apply(service.distribute(POLICIES.DATA, dispatcher.target))) == [*range(9)]
+    for server in (*workers, dispatcher):
+        server._stop()
+
+
 def test_trainers_share_a_cache(cluster):
     def read(trainer):
         cache = service.CrossTrainerCache(trainer)
