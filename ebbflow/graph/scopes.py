@@ -171,7 +171,7 @@ def init_scope() -> Iterator[None]:
             outer = next((s for s in reversed(context.thread.scopes) if s is not None), graph)
             while outer is not None and outer.building_function:
                 outer = outer._around
-        names, devices = graph.get_name_scope(), _innermost_devices()
+        names, devices = _names_around(graph), _innermost_devices()
         with context.scope(outer), _on(devices, outer), quick_scope(names + "/" if names else None), stop_recording():  # noqa: SIM117
             with contextlib.nullcontext() if outer is None else outer.control_dependencies(None):
                 yield
@@ -179,6 +179,17 @@ def init_scope() -> Iterator[None]:
     scope = graph.get_name_scope()
     with graph.control_dependencies(None), graph.name_scope(scope + "/" if scope else None):
         yield
+
+
+def _names_around(graph: Any) -> str:
+    """Return the name scope of a graph, in TF 1 with those of the loops and choices around it, as in one graph."""
+    found, around = [graph.get_name_scope()], graph
+    while around.building_function and around.is_control_flow_graph and not context.switches.control_flow_v2:
+        around = around._around
+        found.append(around.get_name_scope())
+    if not found[0] or around.building_function:  # scopes were left (variables have names of their own), or a function
+        return found[0]
+    return "/".join(name for name in reversed(found) if name)
 
 
 def _innermost_devices() -> list[Any]:

@@ -374,6 +374,10 @@ def test_cells_and_layers_of_tf_1_beside_keras(tmp_path):
             print([w.name for w in model.weights], told)
         made = tf.layers.dense(tf.ones((1, 2)), 1, kernel_initializer=tf.ones_initializer())
         print(K.get_session().run(made))
+        with tf.variable_scope("enc"):
+            tf.nn.dynamic_rnn(layers.GRUCell(2, name="me"), tf.ones((1, 3, 4)), dtype=tf.float32)
+        tf.cond(tf.constant(True), lambda: layers.Dense(1, name="in")(tf.ones((1, 1))), lambda: tf.ones((1, 1)))
+        print([v.name for v in tf.trainable_variables()][-5:])
         """,
         tmp_path,
         "--keras",
@@ -384,6 +388,8 @@ def test_cells_and_layers_of_tf_1_beside_keras(tmp_path):
         "['gru_cell/gates/kernel:0', 'gru_cell/gates/bias:0', 'gru_cell/candidate/kernel:0', "
         "'gru_cell/candidate/bias:0'] [[0.1317, -0.1762, -0.1844]]",
         "[[2.]]",
+        "['enc/rnn/while/me/kernel:0', 'enc/rnn/while/me/recurrent_kernel:0', 'enc/rnn/while/me/bias:0', "
+        "'cond/in/kernel:0', 'cond/in/bias:0']",
     ]
 
 
