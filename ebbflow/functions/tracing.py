@@ -24,6 +24,7 @@ from ebbflow.functions.signature import FunctionType, Given, type_of
 from ebbflow.graph.scopes import init_scope
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
+from ebbflow.platform import logging
 from ebbflow.runtime.executor import needed_nodes
 
 
@@ -57,6 +58,7 @@ def trace(
 
     `creator(graph, next_creator, arguments)` is asked when the function makes a variable. Errors call it `shown`.
     """
+    logging.vlog(2, "Python function %s is traced with the signature %s", name, kind)
     graph = FuncGraph(name, outer)
     graph.changing = forks.rlock()  # others call it too: it does not wait for the function it was first called in
     around = list(context.default_graph()._stack("variable_creators")) if outer is None else ()

@@ -108,3 +108,11 @@ def test_bounded():
         f(3)
     assert "changed from Literal[2] to Literal[3]" in str(caught.value)
     assert int(f(2)) == 2
+
+
+def test_traces_are_told_to_who_listens_for_details(caplog):
+    doubled = tf.function(lambda x: x * 2)
+    with caplog.at_level(2, logger="tensorflow"):
+        doubled(tf.constant(1))
+        doubled(tf.constant(2))
+    assert len([r for r in caplog.records if r.levelno == 2 and "is traced with" in r.getMessage()]) == 1
