@@ -377,3 +377,9 @@ def c_name(dtype: DType) -> str:
     """
     base = dtype.base_dtype.name
     return _IN_C.get(base, base) + ("_ref" if dtype._is_ref_dtype else "")
+
+
+def as_integers(array: np.ndarray) -> np.ndarray:
+    """Return quantized values as the plain integers that a program is handed; other arrays stay what they are."""
+    names = array.dtype.names
+    return array if names is None else array[names[0]]

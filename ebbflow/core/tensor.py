@@ -377,12 +377,14 @@ class EagerTensor(Tensor):
             raise errors.InvalidArgumentError(
                 None, None, f"Cannot convert a Tensor of dtype {self._dtype.name} to a NumPy array."
             )
+        if array.dtype.names is not None:
+            array = dtypes.as_integers(array)
         return array.copy() if array.ndim else array[()]
 
     def _numpy(self) -> Any:
         if self._dtype is dtypes.resource or self._dtype is dtypes.variant:
             self.numpy()  # refuses
-        return self._array
+        return dtypes.as_integers(self._array)
 
     def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> Array:
         raise NotImplementedError(
@@ -393,7 +395,7 @@ class EagerTensor(Tensor):
         return self._array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = self._array
+        array = dtypes.as_integers(self._array)
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)
         if copy:
@@ -498,7 +500,7 @@ def _held_text(tensor: EagerTensor) -> str:
 
 def _text(tensor: EagerTensor, form: Any) -> str:
     """Return the value as text: several lines begin on a line of their own, a scalar looks like a Python number."""
-    array = tensor._array
+    array = dtypes.as_integers(tensor._array)
     if tensor._dtype is dtypes.resource or tensor._dtype is dtypes.variant:
         return _held_text(tensor)
     if array.ndim:

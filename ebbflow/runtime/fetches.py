@@ -33,6 +33,11 @@ def register_session_run_conversion_functions(
     _conversions.insert(0, (tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
 
 
+def _with_integers(rebuild: Rebuild) -> Rebuild:
+    """Return a rebuilding of values among which are quantized ones: a program is handed plain integers for them."""
+    return lambda values: rebuild([v if getattr(v, "dtype", None) is None else dtypes.as_integers(v) for v in values])
+
+
 class Fetch:
     """A fetch as the user wrote it: the graph elements it needs, and how to build the answer from their values."""
 
@@ -41,6 +46,8 @@ class Fetch:
         self._index: dict[int, int] = {}
         self._graph = graph
         self._rebuild = self._follow(fetch)
+        if any(getattr(getattr(e, "dtype", None), "is_quantized", False) for e in self.elements):
+            self._rebuild = _with_integers(self._rebuild)
 
     def rebuild(self, values: list[Any]) -> Any:
         """Return the answer, in the structure of the fetch."""

@@ -5,6 +5,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.distributions import compound
+from ebbflow.distributions.bijectors import elementwise
 from ebbflow.distributions.categories import Categorical
 from ebbflow.distributions.real import Normal
 
@@ -30,3 +31,10 @@ def test_bounds_are_whole_and_in_order():
 def test_parts_of_a_mixture_have_one_batch():
     with pytest.raises(ValueError, match="compatible"):
         compound.Mixture(Categorical([-0.5, 0.5]), [Normal(1.0, 2.0), Normal([1.0, 1.0], 2.0)])
+
+
+def test_ways_back_from_below_zero_are_refused():
+    both = elementwise.AbsoluteValue(validate_args=True)
+    assert [float(x) for x in both.inverse_log_det_jacobian(1.0, event_ndims=0)] == [0.0, 0.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="was negative"):
+        both.inverse_log_det_jacobian(-1.0, event_ndims=0)

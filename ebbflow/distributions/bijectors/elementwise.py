@@ -194,7 +194,11 @@ class AbsoluteValue(_Scalar):
 
     def inverse_log_det_jacobian(self, y, event_ndims, name="inverse_log_det_jacobian", **conditions):
         """Return the logarithm of the stretch of both ways back, which is none."""
-        return self._inverse_log_det_jacobian(self._of(y))
+        y = self._of(y)
+        zero = convert(0.0, y.dtype)
+        if self.validate_args:
+            zero = after([assert_non_negative(y, message="Argument y was negative")], zero)
+        return zero, zero
 
 
 class AffineScalar(_Scalar):

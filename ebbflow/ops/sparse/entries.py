@@ -13,7 +13,7 @@ from ebbflow.ops.declare import raw
 
 OF_ENTRIES = frozenset(
     """
-    Abs Asin Asinh Atan Atanh BesselI0e BesselI1e Erf Neg Sign Sin Sqrt Square Tan Tanh
+    Abs ComplexAbs Asin Asinh Atan Atanh BesselI0e BesselI1e Erf Neg Sign Sin Sqrt Square Tan Tanh
     """.split()  # noqa: SIM905
 )
 """The ops that TensorFlow takes sparse tensors for (BesselI0e among them, though it makes 1 of 0)."""

@@ -100,3 +100,16 @@ def test_quantized_training_is_compiled_whole(per_channel):
     given = [x, *map(tf.constant, ends)]
     for plain, compiled in zip(slopes(*given), tf.function(slopes, jit_compile=True)(*given), strict=True):
         np.testing.assert_allclose(compiled, plain, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["qint8", "quint8", "qint16", "quint16", "qint32"])
+def test_programs_are_handed_plain_integers(kind):
+    dtype = tf.as_dtype(kind)
+    x = tf.constant([1, 2], dtype)
+    assert x.dtype is dtype and x.numpy().dtype == kind[1:] and x.numpy().tolist() == [1, 2]
+    assert np.asarray(x).tolist() == [1, 2] and repr(x[0]).endswith("numpy=1>")
+    assert tf.constant(x.numpy(), dtype).dtype is dtype
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        y = tf.constant([1, 2], dtype)
+        found, scalar = session.run([y, tf.reshape(tf.constant([5], dtype), [])])
+    assert (found.dtype, found.tolist(), scalar) == (kind[1:], [1, 2], 5)
