@@ -129,7 +129,7 @@ class SparseTensor(CompositeTensor):
         return running.run(self, feed_dict)
 
     def consumers(self) -> list[Any]:
-        return [node for part in self._flatten() for node in part.consumers()]
+        return list(dict.fromkeys(node for part in self._flatten() for node in part.consumers()))
 
     @property
     def _type_spec(self) -> SparseTensorSpec:

@@ -42,3 +42,10 @@ def test_an_identity_of_sizes_of_any_integer_type():
 def test_sizes_of_complex_entries_are_real():
     found = tf.abs(tf.SparseTensor([[0, 0]], [3 + 4j], [1, 3]))
     assert found.dtype == tf.float64 and found.values.numpy().tolist() == [5.0]
+
+
+def test_a_user_of_all_parts_is_one_consumer():
+    with tf.Graph().as_default():
+        x = tf.SparseTensor([[0, 0]], [1.0], [1, 1])
+        product = tf.sparse.sparse_dense_matmul(x, tf.ones([1, 1]))
+        assert x.consumers() == [product.op]
