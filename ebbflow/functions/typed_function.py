@@ -116,9 +116,7 @@ class DefinedFunction:
         if self._shapes is not None and not context.executing_eagerly() and results:
             for tensor, shape in zip(results, self._shapes(results[0].op), strict=True):
                 tensor.set_shape(shape)
-        if context.switches.tf1 and isinstance(
-            body.structured_outputs, (list, tuple)
-        ):  # one is itself, several a tuple
+        if isinstance(body.structured_outputs, (list, tuple)):  # one is itself, several a tuple
             return results[0] if len(results) == 1 else tuple(results)
         return packer(body.structured_outputs)(results)
 

@@ -297,3 +297,10 @@ def test_in_tf1_typed_functions_give_one_tensor_or_a_tuple(monkeypatch):
     with tf.Graph().as_default():
         assert tf.is_tensor(Defun(tf.float32)(lambda x: [x])(1.0))
         assert isinstance(Defun(tf.float32)(lambda x: [x, x])(1.0), tuple)
+
+
+@pytest.mark.parametrize("pack", [list, tuple])
+def test_one_result_in_a_list_is_itself(pack):
+    with tf.Graph().as_default(), v1.Session() as session:
+        one = Defun(tf.float32)(lambda x: pack([x + 1.0]))
+        assert session.run(one(tf.constant(1.0))) == 2.0

@@ -397,6 +397,8 @@ def _repeat_unranked(data: Any, times: Any, axis: Any) -> Any:
     """Repeat what has no known rank: one number of repeats is spread over the axis when that is there."""
     if times._dims is not None and len(times._dims) > 1:
         raise ValueError(f"Shape {from_dims(times._dims)} must have rank at most 1")
+    scalar = raw.Cast(raw.Equal(raw.Rank(data), 0), DstT=dtypes.int32)  # which is a row of one
+    data = raw.Reshape(data, raw.ConcatV2([raw.Fill(raw.ExpandDims(scalar, 0), 1), raw.Shape(data)], 0))
     at = convert(axis, None, dtypes.int32)
     at = raw.SelectV2(raw.Less(at, 0), at + raw.Rank(data), at)
     length = raw.Reshape(raw.GatherV2(raw.Shape(data), at, 0), [1])

@@ -18,3 +18,10 @@ def test_ranks_may_be_known_late(axis, repeats):
         return tf.repeat(x, times, axis)
 
     np.testing.assert_array_equal(repeated(data, repeats), np.repeat(data, repeats, axis))
+
+
+@pytest.mark.parametrize("data", [3, [1, 2], [[1, 2], [3, 4]]])
+def test_repeats_of_unknown_rank(data):
+    spec = tf.TensorSpec(None, tf.int32)
+    found = tf.function(lambda x, n: tf.repeat(x, n, axis=0), input_signature=[spec, spec])
+    assert found(data, 2).numpy().tolist() == np.repeat(data, 2, axis=0).tolist()
