@@ -17,7 +17,7 @@ from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import AnyTensor, Message, TensorLike
 from ebbflow.graph.scope_names import prepend_name_scope
 from ebbflow.io.structures import decode_proto, encode_structure
-from ebbflow.messages.tensors import shape_proto
+from ebbflow.messages.tensors import make_tensor_proto, shape_proto
 from ebbflow.savedmodel import constants
 
 if TYPE_CHECKING:
@@ -115,12 +115,23 @@ def build_signature_def(
 ) -> Message:
     """Return a SignatureDef of TensorInfos by name."""
     result = messages.SignatureDef()
-    for given, field in ((inputs, result.inputs), (outputs, result.outputs), (defaults, result.defaults)):
+    values = {name: _as_proto(name, value) for name, value in (defaults or {}).items()}
+    for given, field in ((inputs, result.inputs), (outputs, result.outputs), (values, result.defaults)):
         for name, info in (given or {}).items():
             field[name].CopyFrom(info)
     if method_name is not None:
         result.method_name = method_name
     return result
+
+
+def _as_proto(name: str, value: Any) -> Message:
+    """Return the default of an argument as a TensorProto: given as one, or as a tensor whose value is known."""
+    if not isinstance(value, Tensor):
+        return value
+    known = value.constant_value()
+    if known is None:
+        raise ValueError(f"The default of {name!r} must be a constant, got {value!r}")
+    return make_tensor_proto(known, value.dtype)
 
 
 def regression_signature_def(examples: TensorLike, predictions: TensorLike) -> Message:
