@@ -203,11 +203,12 @@ def of_program(script: str | Iterable[str], path: Iterable[str] = ()) -> Era:
         except OSError:
             continue
         imported = set(_read(source, era, package=os.path.dirname(file)))
-        waiting += [found for name in sorted(imported) if (found := _own_file(name, directories)) is not None]
+        waiting += [found for name in sorted(imported) if (found := own_file(name, directories)) is not None]
     return era
 
 
-def _own_file(module: str, directories: Iterable[str]) -> str | None:
+def own_file(module: str, directories: Iterable[str]) -> str | None:
+    """Return the source of a module, if one of the directories has it."""
     if os.path.isabs(module):  # a relative import, already followed
         places = [module]
     else:

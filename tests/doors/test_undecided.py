@@ -80,6 +80,8 @@ def test_code_that_only_imports_what_needs_it(tmp_path):
 def test_all_files_that_an_import_goes_through_speak(tmp_path):
     net = "import tensorflow.compat.v1 as tf\n\ndef layer(x):\n    return tf.matmul(x, tf.ones([3, 2]))\n"
     test = "from lib.net import layer, tf\n\ndef test_it():\n    assert layer(tf.placeholder('float', [1, 3])).graph\n"
-    words = ("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "tests")
-    done = run(tmp_path, *words, tests__test_net=test + "import tensorflow.compat.v1 as tf", lib__net=net)
-    assert done.returncode == 0, done.stdout + done.stderr
+    test += "import tensorflow.compat.v1 as tf"
+    words = ("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "tests", "lib")
+    assert run(tmp_path, *words, tests__test_net=test, lib__net=net, lib__test_it=test).returncode == 0
+    (tmp_path / "lib" / "__init__.py").write_text("from lib.net import layer")  # it is imported before its test
+    assert run(tmp_path, *words[:-2], "lib").returncode == 0
