@@ -93,6 +93,9 @@ OLD_ARGUMENTS = {"lr", "decay"}
 OPTIMIZERS = {"Adadelta", "Adagrad", "Adam", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD"}
 """What Keras 3's optimizers are not given any more, and what they are called."""
 
+OLD_METHODS = {"_get_hyper", "_serialize_hyperparameter", "_set_hyper"}
+"""What a program's own optimizer calls, if it was written for Keras's until TensorFlow 2.10."""
+
 _KERAS_2_PATHS = """
     applications.regnet applications.resnet_rs backend.function backend.in_test_phase backend.in_train_phase
     backend.learning_phase_scope backend.local_conv1d backend.local_conv2d backend.manual_variable_initialization
@@ -158,6 +161,8 @@ class Era:
     @property
     def old_optimizers(self) -> bool:
         """Whether optimizers are made as they were until TensorFlow 2.10."""
+        if self.keras_2 & OLD_METHODS and "keras.optimizers.legacy" not in self.keras_2:
+            return True
         return bool(self.keras_2 & {f"{name}=" for name in OLD_ARGUMENTS})
 
     def add(self, names: Iterable[str]) -> None:
@@ -264,7 +269,7 @@ def _parts(version: str) -> list[int]:
 def _keras_2(tree: ast.AST) -> Iterator[str]:
     """Yield what in a tree only Keras 2 had: methods, and arguments of optimizers."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr in KERAS_2:
+        if isinstance(node, ast.Attribute) and node.attr in KERAS_2 | OLD_METHODS:
             yield node.attr
         elif isinstance(node, ast.ImportFrom):
             yield from (alias.name for alias in node.names if alias.name in KERAS_2)

@@ -50,7 +50,20 @@ ENGINE = {
 }
 """What `keras.engine` and its `topology` had for layers of one's own until Keras 2.3, and where it is."""
 
+REGISTRATION = (
+    "CustomObjectScope", "custom_object_scope", "get_custom_objects", "get_registered_name", "get_registered_object",
+    "register_keras_serializable",
+)  # fmt: skip
+SERIALIZATION = (
+    "SharedObjectConfig", "SharedObjectLoadingScope", "SharedObjectSavingScope",
+    "class_and_config_for_serialized_keras_object", "deserialize_keras_object", "serialize_keras_class_and_config",
+    "serialize_keras_object",
+)  # fmt: skip
+"""What `keras.utils.generic_utils` had until TensorFlow 2.10."""
+
 MOVED = {
+    **{f"utils.generic_utils.{name}": f"saving.object_registration.{name}" for name in REGISTRATION},
+    **{f"utils.generic_utils.{name}": f"saving.legacy.serialization.{name}" for name in SERIALIZATION},
     **{f"layers.{room}": "layers" for room in ROOMS},
     "backend.tensorflow_backend": "backend",
     "engine.topology": "engine.base_layer",

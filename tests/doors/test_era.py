@@ -121,3 +121,11 @@ def test_sessions_of_keras_speak_for_tf_1():
     source = "import tensorflow as tf\nimport {0} as K\nK.get_session().run(tf.nn.softmax([1.0]))"
     assert era.of_source(source.format("keras.backend")).number == 1
     assert era.of_source(source.format("tensorflow.compat.v1.keras.backend")).number == 2
+
+
+OWN = "from tensorflow import keras\nclass My(keras.optimizers{}.Optimizer):\n    def f(self): self._set_hyper('a', 1)"
+
+
+def test_a_programs_own_optimizer_tells_of_which_it_is_one():
+    assert era.of_source(OWN.format("")).old_optimizers and era.of_source(OWN.format("")).keras == 2
+    assert not era.of_source(OWN.format(".legacy")).old_optimizers

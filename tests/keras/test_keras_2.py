@@ -135,6 +135,8 @@ def test_layers_of_ones_own_from_the_engine(tmp_path):
         import keras.engine as KE
         import numpy as np
         from keras.engine.topology import InputSpec, Layer, get_source_inputs
+        from keras.utils.generic_utils import CustomObjectScope, serialize_keras_object
+        assert CustomObjectScope is keras.utils.CustomObjectScope
 
         class Twice(KE.Layer):
             def call(self, x):
