@@ -71,7 +71,10 @@ def _table(table: Any) -> Any:
     """Return the handle of a table with the same pairs: a graph that other processes read cannot have ours."""
     types = {"key_dtype": table.key_dtype, "value_dtype": table.value_dtype}
     static = isinstance(table, StaticTable)
-    handle = raw.AnonymousHashTable(**types) if static else raw.AnonymousMutableHashTable(**types)
+    if table.value_dims:
+        handle = raw.AnonymousMutableHashTableOfTensors(**types, value_shape=table.value_dims)
+    else:
+        handle = raw.AnonymousHashTable(**types) if static else raw.AnonymousMutableHashTable(**types)
     keys, values = table.export()
     if not len(keys):
         return handle

@@ -25,6 +25,7 @@ from ebbflow.data.pipe import INFINITE, pipe_of
 from ebbflow.data.service import ops
 from ebbflow.data.traced import trace
 from ebbflow.io import structures
+from ebbflow.ops.declare import raw
 
 COMPRESSIONS = ("AUTO", None, "SNAPPY")
 TARGETS = ("AUTO", "ANY", "LOCAL")
@@ -140,19 +141,36 @@ def from_dataset_id(
     cross_trainer_cache: CrossTrainerCache | None = None,
     target_workers: str = "AUTO",
 ) -> DatasetV2:
-    """Return the dataset that a service knows by an id, as its workers give it."""
+    """Return the dataset that a service knows by an id, as its workers give it. Datasets share no job."""
     mode = _policy(processing_mode)
     _check(job_name, "AUTO", target_workers, consumer_index, num_consumers)
     number = isinstance(dataset_id, (int, np.integer))
     known = convert(str(dataset_id) if number else dataset_id, dtypes.string, name="dataset_id")
     spec = _spec_at(service, known) if element_spec is None else element_spec
-    numbers = [
-        convert(-1 if x is None else x, dtypes.int64) for x in (consumer_index, num_consumers, max_outstanding_requests)
-    ]
+    job = "" if job_name is None else raw.StringJoin([convert("dataset_id="), known, convert(job_name)], separator="/")
+    return _as_given(
+        mode, service, known, spec, job, (consumer_index, num_consumers, max_outstanding_requests),
+        data_transfer_protocol, cross_trainer_cache, target_workers,
+    )  # fmt: skip
+
+
+def _as_given(
+    mode: ShardingPolicy,
+    service: str,
+    known: Tensor,
+    spec: Nested,
+    job: TensorLike,
+    counts: tuple[int | None, ...],
+    data_transfer_protocol: str | None,
+    cross_trainer_cache: CrossTrainerCache | None,
+    target_workers: str,
+) -> DatasetV2:
+    """Return the dataset of an id as the workers of a service give it to those who share a job."""
+    numbers = [convert(-1 if x is None else x, dtypes.int64) for x in counts]
     read = trace(lambda compressed: compressed, [TensorSpec([], dtypes.variant)], "uncompress")
     return DatasetV2._make(
         ops.DataServiceDatasetV4, known, convert(ops.mode_bytes(mode)), convert(service_address(service)),
-        convert("grpc"), convert(job_name or ""), *numbers, ops.DummyIterationCounter(), spec=spec,
+        convert("grpc"), convert(job), *numbers, ops.DummyIterationCounter(), spec=spec,
         kind="_DataServiceDatasetV2",
         data_transfer_protocol=data_transfer_protocol or "", target_workers=target_workers, uncompress_fn=read,
         cross_trainer_cache_options=ops.trainer_bytes(cross_trainer_cache.trainer_id) if cross_trainer_cache else b"",
@@ -183,9 +201,10 @@ def distribute(
                 None, None, "Cross-trainer caching requires the input dataset to be infinite: `repeat` it"
             )
         found = register_dataset(service, dataset, compression)
-        return from_dataset_id(
-            mode, service, found, dataset.element_spec, job_name, consumer_index, num_consumers,
-            max_outstanding_requests, data_transfer_protocol, cross_trainer_cache, target_workers,
+        return _as_given(
+            mode, service, found, dataset.element_spec, job_name or "",
+            (consumer_index, num_consumers, max_outstanding_requests), data_transfer_protocol, cross_trainer_cache,
+            target_workers,
         )  # fmt: skip
 
     return apply

@@ -2,7 +2,7 @@
 
 One thread asks each worker, and puts what it gets where the iterator takes it. Threads know only that place; when the
 iterator is dropped they end at their next element. Workers that come later are asked too; one that is lost is left out,
-if there are others. Knows calls; knows nothing of structures.
+if there are others, and asked again when it comes back. Knows calls; knows nothing of structures.
 """
 
 from __future__ import annotations
@@ -27,6 +27,10 @@ LOOK_SECONDS = 0.5
 
 PATIENCE = 0.05
 """Seconds between two looks at whether somebody still waits."""
+
+
+RETURN_SECONDS = CONNECT_SECONDS
+"""How long a reader that has lost all workers waits for one to come back."""
 
 
 class Meeting:
@@ -83,8 +87,8 @@ class Reader(Bunched):
         self._iteration, self._only_here = iteration, target == "LOCAL"
         self._ask = lambda peer: unpacked(*peer.ask("element", iteration=iteration, **said))
         self._asked: dict[str, bool] = {}  # by address: whether it has more to give
-        self._lost: Exception | None = None
-        self._came_to_an_end = False  # one worker, at least
+        self._lost: Exception | None = None  # why the last one was, if nobody came since
+        self._alone = 0.0  # since when there is nobody
         self._looked = 0.0
         for address in self._workers():
             begin(address, iteration)
@@ -110,28 +114,26 @@ class Reader(Bunched):
 
     def _more(self) -> list[Element]:
         while True:
-            if time.monotonic() - self._looked > LOOK_SECONDS or not any(self._asked.values()):
+            if time.monotonic() - self._looked > LOOK_SECONDS or not (self._lost or any(self._asked.values())):
                 self._look()
             if self._asked and not any(self._asked.values()):
-                return self._at_the_end()
+                return []
+            if self._lost and not self._asked and time.monotonic() - self._alone > RETURN_SECONDS:
+                raise self._lost
             try:
                 kind, address, value = self._meeting.items.get(timeout=PATIENCE)
             except queue.Empty:
                 continue
             if kind == "values":
+                self._lost = None
                 return value
             if kind == "error":
                 raise value
-            self._asked[address] = False
-            self._came_to_an_end |= kind == "end"
-            self._lost = value or self._lost
-
-    def _at_the_end(self) -> list[Element]:
-        """Nobody has more: say so, unless all that was read comes from workers that were lost."""
-        lost, self._lost = self._lost, None
-        if lost is not None and not self._came_to_an_end:
-            raise lost
-        return []
+            if kind == "end":
+                self._asked[address] = False
+                continue
+            self._asked.pop(address, None)  # it may come back
+            self._lost, self._alone = value, self._alone if self._lost else time.monotonic()
 
     def __del__(self) -> None:
         self._meeting.closed = True

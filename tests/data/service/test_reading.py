@@ -12,6 +12,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.cluster.ports import free_ports
+from ebbflow.data.service import reading
 from ebbflow.data.service.worker import here
 
 service = tf.data.experimental.service
@@ -150,9 +151,11 @@ def test_tables_travel_with_what_they_hold(cluster):
     static = tf.lookup.StaticHashTable(pairs, "?")
     changing = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1)
     changing.insert(tf.constant([2], tf.int64), tf.constant([20], tf.int64))
-    dataset = Dataset.range(3).map(lambda x: (x, static.lookup(x), changing.lookup(x)))
+    pairs_of = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, [-1, -1])
+    pairs_of.insert(tf.constant([1], tf.int64), tf.constant([[3, 4]], tf.int64))
+    dataset = Dataset.range(3).map(lambda x: (x, static.lookup(x), changing.lookup(x), pairs_of.lookup(x)[1]))
     found = list(dataset.apply(service.distribute(POLICIES.DATA, cluster.target)).as_numpy_iterator())
-    assert sorted(found) == [(0, b"a", -1), (1, b"b", -1), (2, b"?", 20)]
+    assert sorted(found) == [(0, b"a", -1, -1), (1, b"b", -1, 4), (2, b"?", 20, -1)]
 
 
 def test_variables_travel_with_their_values(cluster):
@@ -255,6 +258,9 @@ def test_datasets_are_found_by_their_id(cluster):
     assert register(target, Dataset.range(7)).numpy() == first != register(target, Dataset.range(8)).numpy()
     assert register(target, Dataset.range(3), dataset_id="mine").numpy() == b"mine"
     assert numbers(service.from_dataset_id("distributed_epoch", target, "mine")) == [0, 1, 2]
+    for name, count in (("mine", 3), (first, 7)):  # each has a job of its own, whatever the name
+        read = service.from_dataset_id("distributed_epoch", target, name, tf.TensorSpec([], tf.int64), "one job")
+        assert numbers(read) == [*range(count)]
     with pytest.raises(tf.errors.InvalidArgumentError, match="same structure"):
         register(target, Dataset.from_tensors("text"), dataset_id="mine")
     with pytest.raises(tf.errors.NotFoundError, match="Dataset id none not found"):
@@ -279,7 +285,20 @@ def test_errors_of_workers_reach_the_reader(cluster, dataset, mode, error, says)
         list(dataset.apply(service.distribute(mode, cluster.target)))
 
 
-def test_another_worker_comes_and_one_is_lost():
+def test_a_reader_waits_for_its_worker_to_come_back():
+    dispatcher, (port,) = service.DispatchServer(), free_ports(1)
+    worker = worker_of(dispatcher, port=port)
+    read = iter(Dataset.range(10**6).apply(service.distribute("parallel_epochs", dispatcher.target)))
+    assert [int(next(read)) for _ in range(3)] == [0, 1, 2]
+    worker._stop()
+    worker = worker_of(dispatcher, port=port)  # which begins again
+    assert 0 in map(int, read)
+    for server in (worker, dispatcher):
+        server._stop()
+
+
+def test_another_worker_comes_and_one_is_lost(monkeypatch):
+    monkeypatch.setattr(reading, "RETURN_SECONDS", 0.2)
     dispatcher = service.DispatchServer()
     try:
         first = worker_of(dispatcher)
