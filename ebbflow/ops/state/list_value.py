@@ -5,7 +5,8 @@ newest version owns it, and an older one only remembers the single entry in whic
 an old version be asked again, it takes the dictionary back, and the others learn how they differ from it; one that is
 far behind gets a dictionary of its own, so that two lists that began as one do not pull at it in turns. So a loop that
 pushes or sets once an iteration costs the same for each, and an element is freed as soon as no living version has it.
-An entry that was never set is not there at all: a list of zeros costs nothing. Knows arrays and nothing of ops.
+An entry that was never set is not there at all: a list of zeros costs nothing. A list of the rows of an array is that
+array until somebody asks for an entry. Knows arrays and nothing of ops.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _lock = forks.lock()  # for all lists: taken for a moment where a dictionary cha
 class TensorList:
     """A list of arrays of one dtype, of shapes that `element_dims` allows; `limit` bounds its length (-1: not)."""
 
-    __slots__ = ("_change", "_entries", "dtype", "element_dims", "length", "limit")
+    __slots__ = ("_change", "_entries", "dtype", "element_dims", "length", "limit", "whole")
 
     def __init__(self, dtype: DType, element_dims: Dims, length: int = 0, limit: int = -1, entries: Any = None):
         self.dtype = dtype
@@ -39,6 +40,23 @@ class TensorList:
         self.limit = limit
         self._entries: dict[int, np.ndarray] | None = {} if entries is None else entries
         self._change: tuple[int, Any, TensorList] | None = None  # where another version owns the entries: key, ours, it
+        self.whole: np.ndarray | None = None  # all elements in one
+
+    @classmethod
+    def of_rows(cls, dtype: DType, element_dims: Dims, whole: np.ndarray, limit: int = -1) -> TensorList:
+        """Return the list of an array's rows."""
+        made = cls(dtype, element_dims, len(whole), limit)
+        made._entries, made.whole = None, whole
+        return made
+
+    def rows(self, dims: tuple[int, ...]) -> np.ndarray | None:
+        """Return all elements as the rows of an array, for reading; None where one is of another shape."""
+        if self.whole is not None:
+            return self.whole if self.whole.shape[1:] == dims else None
+        elements = self.elements()
+        if any(x is not None and x.shape != dims for x in elements):
+            return None
+        return stack_elements(elements, dims, self.dtype)
 
     def get(self, index: int) -> np.ndarray | None:
         """Return an element, or None where none was set."""
@@ -133,6 +151,9 @@ class TensorList:
         """Return the entries as this version has them, taking them back from whoever owns them. (The lock is held.)"""
         if self._entries is not None:
             return self._entries
+        if self._change is None:
+            self._entries = dict(enumerate(rows_of(self.whole)))  # type: ignore[arg-type]
+            return self._entries
         path = [self]
         while path[-1]._change is not None:
             path.append(path[-1]._change[2])
@@ -189,6 +210,24 @@ def zeros_of(dims: Any, dtype: DType) -> np.ndarray:
         array.fill(Nothing() if dtype is variant else b"")
         return array
     return np.zeros(dims, dtype.np)
+
+
+def rows_of(tensor: np.ndarray) -> list[np.ndarray]:
+    """Return the rows as arrays of their own (of a vector, scalars as arrays)."""
+    return [tensor[i, ...] for i in range(tensor.shape[0])]
+
+
+def stack_elements(elements: list[Any], dims: Any, dtype: DType) -> np.ndarray:
+    """Return elements of one shape as the rows of an array; one that was not set is zero."""
+    incomplete = not elements or any(item is None for item in elements)
+    whole = zeros_of((len(elements), *dims), dtype) if incomplete else None
+    if whole is None and not dtype.np.hasobject:
+        return np.array(elements, dtype.np)
+    whole = np.empty((len(elements), *dims), dtype.np) if whole is None else whole
+    for i, item in enumerate(elements):
+        if item is not None:
+            whole[i] = item if item.ndim else item[()]
+    return whole
 
 
 def sum_of(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from ebbflow.core.op import Known, op
 from ebbflow.core.shape import Dims, is_compatible, is_static, merge_dims
 from ebbflow.ops.declare import FLAT, raw, scalar, show
 from ebbflow.ops.sizes import invalid
-from ebbflow.ops.state.list_value import TensorList, zeros_of
+from ebbflow.ops.state.list_value import TensorList, stack_elements, zeros_of
 from ebbflow.ops.state.storage import boxed
 
 # --- reading arguments ------------------------------------------------------------------------------------------------
@@ -139,8 +139,7 @@ def _(xp, tensor, element_shape, *, element_dtype):
     check_has_rows(tensor)
     dims = dims_of(element_shape)
     check_rows(tensor, dims)
-    entries = dict(enumerate(rows_of(tensor)))
-    return boxed(TensorList(element_dtype, dims, len(entries), entries=entries))
+    return boxed(TensorList.of_rows(element_dtype, dims, tensor))
 
 
 @TensorListFromTensor.gradient
@@ -152,11 +151,6 @@ def _(call, grad):
 def check_rows(tensor: np.ndarray, dims: Dims) -> None:
     if not is_compatible(tensor.shape[1:], dims):
         raise invalid(f"Specified a list with shape {show(dims)} from a tensor with shape {show(tensor.shape[1:])}")
-
-
-def rows_of(tensor: np.ndarray) -> list[np.ndarray]:
-    """Return the rows as arrays of their own (of a vector, scalars as arrays)."""
-    return [tensor[i, ...] for i in range(tensor.shape[0])]
 
 
 def shape_of_rows(tensor: Any) -> Any:
@@ -419,8 +413,11 @@ def _(xp, input_handle, element_shape, *, element_dtype, num_elements):
         raise invalid(
             f"Operation expected a list with {num_elements} elements but got a list with {found.length} elements."
         )
+    wanted = merged_dims(dims_of(element_shape), found.element_dims)
+    if found.whole is not None and len(found.whole) and is_compatible(found.whole.shape[1:], wanted):
+        return found.whole
     elements = found.elements()
-    dims = common_dims(elements, merged_dims(dims_of(element_shape), found.element_dims))
+    dims = common_dims(elements, wanted)
     if not is_static(dims):
         if not elements:
             raise invalid(
@@ -439,18 +436,6 @@ def common_dims(elements: list[Any], dims: Dims) -> Dims:
         if item is not None and item.shape != dims:
             dims = merged_dims(dims, item.shape)
     return dims
-
-
-def stack_elements(elements: list[Any], dims: Any, dtype: DType) -> np.ndarray:
-    incomplete = not elements or any(item is None for item in elements)
-    whole = zeros_of((len(elements), *dims), dtype) if incomplete else None
-    if whole is None and not dtype.np.hasobject:
-        return np.array(elements, dtype.np)
-    whole = np.empty((len(elements), *dims), dtype.np) if whole is None else whole
-    for i, item in enumerate(elements):
-        if item is not None:
-            whole[i] = item if item.ndim else item[()]
-    return whole
 
 
 @TensorListStack.gradient

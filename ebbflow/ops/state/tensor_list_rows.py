@@ -14,7 +14,7 @@ from ebbflow.core.op import op
 from ebbflow.core.shape import Dims, is_compatible, is_static
 from ebbflow.ops.declare import FLAT, raw, scalar, show
 from ebbflow.ops.sizes import invalid
-from ebbflow.ops.state.list_value import TensorList, zeros_of
+from ebbflow.ops.state.list_value import TensorList, rows_of, stack_elements, zeros_of
 from ebbflow.ops.state.storage import boxed
 from ebbflow.ops.state.tensor_list import (
     as_int32,
@@ -25,10 +25,8 @@ from ebbflow.ops.state.tensor_list import (
     dims_of,
     list_of,
     merged_dims,
-    rows_of,
     shape_of_rows,
     size_scalar,
-    stack_elements,
     static_dims,
 )
 
