@@ -22,7 +22,8 @@ NAMES = frozenset(registry.names())
 ALLOWED = {
     # Tables of rules: how an engine or a transform does one op.
     "compiler/known_lists.py:_RULES": "what each op does to a list whose elements are known",
-    "compiler/loops.py:_GROWS": "by how much each op changes the length of a list",
+    "compiler/loops.py:GROWS": "by how much each op changes the length of a list",
+    "compiler/open_rows.py:_RULES": "how each op takes rows of a list for an array",
     "compiler/ranges.py:_RULES": "the range of the numbers that each op makes of others",
     "compiler/loops.py:_note_list": "the same: which input is the new item",
     "compiler/loops.py:_shapes": "the shapes of a list's elements put together, in two ways",

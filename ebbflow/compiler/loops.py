@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ebbflow.compiler.build import function_like, infer, loop_function
-from ebbflow.compiler.flow import Flow, Node, Rewrite, Substitution, Value, constant, is_loop, make
+from ebbflow.compiler.flow import Flow, Held, Node, Rewrite, Substitution, Value, constant, is_loop, make
 from ebbflow.compiler.growing_lists import as_pushes, may_grow, without_cuts
 from ebbflow.compiler.passes.columns import take_columns
 from ebbflow.compiler.passes.common import share_common
@@ -34,9 +34,9 @@ MOST_TURNS = 4096
 class LoopFlows:
     """A loop as flows, and what counting it has told."""
 
-    def __init__(self, node: Node, known: dict[Value, np.ndarray]):
+    def __init__(self, node: Node, known: dict[Value, np.ndarray], entering: Sequence[tuple[Dims, Held]] | None = None):
         self.test, self.body = (
-            _with_inner(_settled(loop_function(node.attrs, name, node.inputs))) for name in ("cond", "body")
+            _with_inner(_settled(loop_function(node.attrs, name, node.inputs, entering))) for name in ("cond", "body")
         )
         self.turns: int | None = None
         self.ends: dict[int, np.ndarray] = {}
@@ -289,7 +289,7 @@ def _note_list(node: Node, lists: dict[Value, Sized], ranges: dict[Value, Range]
     elif name == "TensorListFromTensor" and node.inputs[0].is_static and node.inputs[0].dims:
         count, *dims = node.inputs[0].dims
         lists[node.outputs[0]] = Sized(count, tuple(dims), dtype)  # type: ignore[arg-type]
-    elif name in _GROWS and node.inputs[0] in lists:
+    elif name in GROWS and node.inputs[0] in lists:
         length, element, _, numbers = lists[node.inputs[0]]
         ranges = {} if ranges is None else ranges
         if may_grow(node):
@@ -305,7 +305,7 @@ def _note_list(node: Node, lists: dict[Value, Sized], ranges: dict[Value, Range]
                 element = tuple(item.dims)  # type: ignore[arg-type]
             one = ranges.get(item)
             numbers = both(numbers if length else one, one) if name == "TensorListPushBack" else None
-        lists[node.outputs[0]] = Sized(length + _GROWS[name], element, dtype, numbers)
+        lists[node.outputs[0]] = Sized(length + GROWS[name], element, dtype, numbers)
 
 
 def _reserved(zeros: Sized, origin: Any, rewrite: Rewrite) -> Node:
@@ -318,7 +318,8 @@ def _reserved(zeros: Sized, origin: Any, rewrite: Rewrite) -> Node:
     return rewrite.add(make(registry["TensorListReserve"], parts, attrs, origin))
 
 
-_GROWS = {"TensorListPushBack": 1, "TensorListPopBack": -1, "TensorListSetItem": 0, "_TensorListAddItem": 0}
+GROWS = {"TensorListPushBack": 1, "TensorListPopBack": -1, "TensorListSetItem": 0, "_TensorListAddItem": 0}
+"""By how much each op changes the length of a list."""
 
 
 def _static(shape: np.ndarray | None) -> tuple[int, ...] | None:

@@ -29,7 +29,7 @@ LARGE = 1 << 16
 """Elements of an array for whose sake code is made at once."""
 
 _worker = Worker("ebbflow-native-compiler")
-settle = _worker.settle
+settle, in_background = _worker.settle, _worker.add
 _lock = forks.lock()
 
 

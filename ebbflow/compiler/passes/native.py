@@ -197,10 +197,10 @@ def _fits_whole(node: Node, loop: LoopFlows) -> bool:
         return False
     if not all(_is_list(v) or (v.is_static and v.dtype.name in KINDS) for v in (*node.inputs, *node.outputs)):
         return False
-    return all(_fits_inside(n) for flow in (loop.test, loop.body) for n in flow.nodes)
+    return all(fits_inside(n) for flow in (loop.test, loop.body) for n in flow.nodes)
 
 
-def _fits_inside(node: Node) -> bool:
+def fits_inside(node: Node) -> bool:
     """Return whether a node of a loop's function can be part of a region."""
     if "_loop" in node.attrs:
         return _fits_whole(node, node.attrs["_loop"])
@@ -208,7 +208,7 @@ def _fits_inside(node: Node) -> bool:
         flows = node.attrs["_choice"].flows
         given = [*node.inputs, *node.outputs, *[v for flow in flows for v in flow.outputs]]
         static = all(v.is_static and v.dtype.name in KINDS for v in given)
-        return static and all(_fits_inside(n) for flow in flows for n in flow.nodes)
+        return static and all(fits_inside(n) for flow in flows for n in flow.nodes)
     return node.op.name == "Const" or _fits(node, PRODUCT_IN_A_LOOP)
 
 

@@ -27,7 +27,7 @@ from ebbflow.engines.native.lowering import Lowering
 from ebbflow.engines.native.lowerings import elementwise
 from ebbflow.engines.native.region_functions import Parts
 from ebbflow.engines.native.text import ATTRIBUTES, TYPES, Body, finished
-from ebbflow.engines.native.values import Dims, scopes
+from ebbflow.engines.native.values import OPEN, Dims, scopes
 
 LONG = 200_000
 """Work, in additions, from which on other threads of Python run meanwhile."""
@@ -289,6 +289,8 @@ def _looked_at(i: int, kind: str, dims: Dims, writes: bool) -> list[str]:
     data, shape = field("data", library.DATA, "ptr"), field("dims", library.DIMS, "ptr")
     right = "true"
     for n, length in enumerate(dims):
+        if length == OPEN:
+            continue
         lines += [
             f"  %e{i}_{n}p = getelementptr i64, ptr {shape}, i64 {n}",
             f"  %e{i}_{n} = load i64, ptr %e{i}_{n}p",

@@ -81,6 +81,7 @@ class Lowering:
         self.arguments: list[Memory] = []
         self.constants: list[np.ndarray] = []
         self.guards: list[Callable[[Body], str]] = []  # what must hold before anything is written
+        self.alarm: Buffer | None = None  # where it is told that a place is not there: see `alarms`
         self.verdict: Memory | None = None  # what must be a number in the end: else nothing was done
         self.changed: set[str] = set()  # arguments that are written to though they are inputs
         self.ranges: dict[Any, tuple[int, int]] = {}  # what an index is at least and at most

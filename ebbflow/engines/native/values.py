@@ -16,6 +16,9 @@ from ebbflow.engines.native.text import STORED, TYPES, Body, Index, number
 
 Dims = tuple[int, ...]
 
+OPEN = 1 << 40
+"""The first size of an argument that is as long as it comes: memory of a list that others made."""
+
 
 def contiguous(dims: Sequence[int]) -> Dims:
     """Return the strides, in elements, of an array without gaps."""

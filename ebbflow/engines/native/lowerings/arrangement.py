@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ebbflow.engines.native import preconditions
+from ebbflow.engines.native.alarms import inside
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.lowerings.elementwise import cast
 from ebbflow.engines.native.lowerings.reductions import guard_range
@@ -98,7 +101,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     x, lengths = held
     along, batch = node.attrs["seq_dim"], node.attrs["batch_dim"]
-    guard_range(low, lengths, x.dims[along] + 1, node.inputs[1])
+    lengths = guard_range(low, lengths, x.dims[along] + 1, node.inputs[1])
     table = low.in_memory(x)
 
     def element(body: Body, index: Sequence[Index]) -> str:
@@ -129,7 +132,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     batch += len(indices.dims) if batch < 0 else 0
     if not indices.dims and _stays_within(low, node.inputs[1], params.dims[axis]):
         return at_counter(low, params, axis, node.inputs[1])
-    guard_range(low, indices, params.dims[axis], node.inputs[1])
+    indices = guard_range(low, indices, params.dims[axis], node.inputs[1])
     end = axis + len(indices.dims) - batch
     table = low.in_memory(params)
 
@@ -155,7 +158,7 @@ def _row(body: Body, indices: Held, index: Sequence[Index]) -> Index:
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     params, indices = held
     count, led = indices.dims[-1], len(indices.dims) - 1
-    guard_places(low, indices, params.dims[:count], node.inputs[1])
+    indices = guard_places(low, indices, params.dims[:count], node.inputs[1])
     table = low.in_memory(params)
 
     def element(body: Body, index: Sequence[Index]) -> str:
@@ -166,12 +169,15 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return Lazy(table.kind, tuple(node.outputs[0].dims), element, reads, indices.cost * max(count, 1) + 1)
 
 
-def guard_places(low: Lowering, indices: Held, dims: Dims, value: Any) -> None:
-    """Refuse to run where a row of indices is no place in an array of these dims."""
+def guard_places(low: Lowering, indices: Held, dims: Dims, value: Any) -> Held:
+    """Refuse to run where a row of indices is no place in an array of these dims; return the indices to take."""
+    if low.alarm is not None and value.known is None and dims:
+        return inside(low, indices, low.constant(np.array(dims, np.int64), "i64"))
     for i, n in enumerate(dims):
         begin, sizes = [0] * (len(indices.dims) - 1) + [i], [*indices.dims[:-1], 1]
         column = sliced(indices, begin, sizes, [1] * len(sizes))
         guard_range(low, column, n, value, i)
+    return indices
 
 
 @lowers("ScatterNd", "UnsortedSegmentSum")
@@ -182,9 +188,9 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     out = low.room(data.kind, tuple(node.outputs[0].dims))
     led = len(indices.dims) - nd
     if nd:
-        guard_places(low, indices, out.dims[: indices.dims[-1]], value)
+        indices = guard_places(low, indices, out.dims[: indices.dims[-1]], value)
     else:
-        guard_range(low, indices, out.dims[0], value)
+        indices = guard_range(low, indices, out.dims[0], value)
     data = low.in_memory(data) if isinstance(data, Lazy) and data.cost > 4 else data
     low.write(out, low.full(0, data.kind, out.dims))
 

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.engines.native.alarms import FULL, inside, raise_where, widened
 from ebbflow.engines.native.lowering import KINDS, Lowering, Refused, kind_of, lowers
+from ebbflow.engines.native.lowerings.elementwise import cast
 from ebbflow.engines.native.lowerings.structure import known, reshaped
 from ebbflow.engines.native.nest_steps import Step
 from ebbflow.engines.native.schedule import merged
@@ -77,11 +79,10 @@ def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
     tests, (flag,) = low.inside(test, state)
     steps, results = low.inside(step, state)
     lists = [i for i in carried if isinstance(state[i], List)]
-    changes = _changes(low, {i: (state[i], results[i]) for i in carried if i not in lists})
+    steps += changes(low, {i: (state[i], results[i]) for i in carried if i not in lists})
     for i in lists:
-        changes += _grown(low, state[i], results[i])
-    steps = merged([*steps, *changes])
-    before, steps = _parted(steps)
+        steps += _grown(low, state[i], results[i])
+    before, steps = parted(merged(steps))
     low.steps += before
     low.keep_in_registers([*tests, *steps])
     low.steps.append(Turns(merged(tests), flag, steps, loop.turns))
@@ -130,7 +131,7 @@ def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
     return results
 
 
-def _changes(low: Lowering, pairs: dict[int, tuple[Buffer, Held]]) -> list[Step]:
+def changes(low: Lowering, pairs: dict[int, tuple[Buffer, Held]]) -> list[Step]:
     """Return the steps that give variables their new values: all are computed before one is written."""
     with low.apart() as steps:
         ready = {i: low.write(low.room(old.kind, old.dims), new) for i, (old, new) in pairs.items()}
@@ -139,7 +140,7 @@ def _changes(low: Lowering, pairs: dict[int, tuple[Buffer, Held]]) -> list[Step]
     return steps
 
 
-def _parted(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+def parted(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
     """Return the steps that are the same in every turn, and the others."""
     before: list[Step] = []
     inside = list(steps)
@@ -170,10 +171,21 @@ class List:
     count: Buffer | None = None
     by: int = 0  # by how many it has grown in this turn
     most: int = 0  # by how many a turn may let it grow
+    least: int = 0  # by how many it was shorter, at one time in this turn
+    limit: Held | None = None  # how many it has room for, if it is as long as it comes
 
     cost = 0
     dims = ()
     kind = "list"
+
+    @property
+    def is_open(self) -> bool:
+        return self.limit is not None
+
+    def now(self, low: Lowering) -> Held:
+        """Return how many there are."""
+        assert self.count is not None
+        return low.map(lambda n: n + self.by, self.count)
 
     @property
     def reads(self) -> dict[Memory, int]:
@@ -182,7 +194,8 @@ class List:
     def moved(self, by: int) -> List:
         if self.count is None:
             return replace(self, length=self.length + by)
-        return replace(self, by=self.by + by)
+        most = max(self.most, self.by + by) if self.is_open else self.most
+        return replace(self, by=self.by + by, most=most, least=min(self.least, self.by + by))
 
     def entering(self, low: Lowering, loop: Any, i: int, alone: bool) -> List:
         """Return the list as a loop sees it: with room for what it may add, and a count that changes.
@@ -231,10 +244,42 @@ class List:
             return whole.viewed(self.element, whole.strides[1:], (self.length + by) * size)
         return whole.indexed(self.count, (self.by + by) * size)
 
-    def at(self, index: Held) -> Buffer:
+    def at(self, low: Lowering, index: Held) -> Buffer:
         """Return the place of an element."""
         whole = Buffer(self.memory, (self.memory.dims[0], *self.element))  # type: ignore[arg-type, union-attr]
+        if self.is_open:
+            index = inside(low, index, self.now(low))
         return whole.indexed(index, 0)
+
+    def lengthen(self, low: Lowering, index: Held) -> None:
+        """Have the list be one longer where an index is the one behind its end; raise the alarm where there is no room.
+
+        What is in the new place is written next.
+        """
+        assert self.limit is not None and self.count is not None
+        given = (widened(low, index), self.now(low), self.limit)
+        full = low.map(lambda i, n, most: i.compare("eq", n) & ~(n < most), *given, kind="bool")
+        raise_where(low, full, FULL)
+        longer = low.map(lambda i, n, most: i.compare("eq", n) & (n < most), *given, kind="bool")
+        low.write(self.count, low.map(lambda more, n: more.where(n + 1, n), longer, self.count, kind="i64"))
+
+
+@lowers("TensorListLength")
+def _(low: Lowering, node: Any, held: list[Any]) -> Any:
+    if not held[0].is_open:
+        raise Refused("lists whose length is known have no code for it")
+    return low.map(lambda n: cast(n, "i32"), held[0].now(low), kind="i32")
+
+
+@lowers("TensorListResize")
+def _(low: Lowering, node: Any, held: list[Any]) -> Any:
+    found = held[0]
+    if not found.is_open:
+        raise Refused("lists are lowered that are pushed to and popped from")
+    _linear(low, node)
+    length = inside(low, held[1], low.map(lambda n: n + 1, found.now(low)))  # what is not there would be zeros
+    low.write(found.count, low.map(lambda n: n - found.by, length))
+    return found.moved(0)
 
 
 def _grown(low: Lowering, before: List, after: Any) -> list[Step]:
@@ -287,7 +332,7 @@ def _(low: Lowering, node: Any, held: list[Any]) -> Any:
     found, item = held[0].holding(held[1].dims), held[1]
     if found.count is None:
         found = found.roomy(low, found.length + 1)
-    elif found.by < 0 or found.by + 1 > found.most:
+    elif not found.is_open and (found.by < 0 or found.by + 1 > found.most):
         raise Refused("a list that is popped from and pushed to in one turn")
     low.write(found.item(0), item)
     return found.moved(1)
@@ -304,30 +349,34 @@ def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
 
 @lowers("TensorListGetItem")
 def _(low: Lowering, node: Any, held: list[Any]) -> Any:
-    _in_range(low, node, 1, held[0].length)
-    return held[0].with_memory(low).at(held[1])
+    _in_range(low, node, held[0])
+    return held[0].with_memory(low).at(low, held[1])
 
 
 @lowers("TensorListSetItem", "_TensorListAddItem")
 def _(low: Lowering, node: Any, held: list[Any]) -> Any:
     _linear(low, node)
     found, index, item = held
-    _in_range(low, node, 1, found.length)
+    if found.is_open and node.attrs.get("resize_if_index_out_of_bounds"):
+        found.lengthen(low, index)
+    _in_range(low, node, found)
     found = found.holding(item.dims).with_memory(low)
-    place = found.at(index)
+    place = found.at(low, index)
     low.write(place, item if node.op.name == "TensorListSetItem" else low.map(lambda was, x: was + x, place, item))
     return found.moved(0)
 
 
-def _in_range(low: Lowering, node: Any, i: int, length: int) -> None:
-    value = node.inputs[i]
+def _in_range(low: Lowering, node: Any, found: List) -> None:
+    value = node.inputs[1]
+    if found.is_open:
+        return
     if value.known is not None:
         low_, high = int(value.known.min()), int(value.known.max())
     elif value in low.ranges:
         low_, high = low.ranges[value]
     else:
         raise Refused("an index that is known only when it runs")
-    if not 0 <= low_ <= high < length:
+    if not 0 <= low_ <= high < found.length:
         raise Refused("an index out of range is an error, which the kernel tells")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.engines.native import preconditions
+from ebbflow.engines.native.alarms import inside
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.lowerings.elementwise import cast
 from ebbflow.engines.native.lowerings.structure import known, reshaped
@@ -95,7 +96,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     logits, labels = held
     _need_floats(logits)
     classes = logits.dims[1]
-    guard_range(low, labels, classes, node.inputs[1])
+    labels = guard_range(low, labels, classes, node.inputs[1])
     less, powers, sums = shifted(low, logits)
 
     def wanted(body: Body, index: Sequence[Index]) -> str:
@@ -122,25 +123,29 @@ def _need_floats(held: Held) -> None:
         raise Refused("softmax is lowered for floats")
 
 
-def guard_range(low: Lowering, labels: Held, classes: int, value: Any, column: int | None = None) -> None:
+def guard_range(low: Lowering, labels: Held, classes: int, value: Any, column: int | None = None) -> Held:
     """Refuse to run, before anything is written, where a label is no class: the host's kernel says which.
 
-    `value` is what the labels are, or a column of it.
+    `value` is what the labels are, or a column of it. Return the labels to take.
     """
     least, most = low.ranges.get(value, (-1, -1))
     if 0 <= least <= most < classes:
-        return
+        return labels
     if value.known is not None:
         known = np.asarray(value.known if column is None else value.known[..., column])
         if ((known < 0) | (known >= classes)).any():
             raise Refused("a label is no class")
-        return
+        return labels
+    if low.alarm is not None:
+        return inside(low, labels, classes)
     given = {m for m in low.arguments[: len(low.region.inputs)] if m.pointer not in low.changed}
+    looked_at = labels
     if isinstance(labels, Buffer) and labels.row is not None and labels.memory in given:
-        labels = Buffer(labels.memory, labels.memory.dims)  # taken at a counter: all that may be are looked at
-    if any(memory not in given and not memory.is_constant for memory in labels.reads):
+        looked_at = Buffer(labels.memory, labels.memory.dims)  # taken at a counter: all that may be are looked at
+    if any(memory not in given and not memory.is_constant for memory in looked_at.reads):
         raise Refused("labels are looked at before anything is computed, so they must be given")
-    low.guards.append(lambda body: _outside(body, labels, classes, labels.dims, []))
+    low.guards.append(lambda body: _outside(body, looked_at, classes, looked_at.dims, []))
+    return labels
 
 
 def _outside(body: Body, labels: Held, classes: int, dims: Sequence[int], index: list[Index]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.engines.native import preconditions
+from ebbflow.engines.native.alarms import inside
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.lowerings.elementwise import cast
 from ebbflow.engines.native.text import Body, Index
@@ -226,9 +227,11 @@ def at_counter(low: Lowering, held: Held, axis: int, value: Any) -> Held:
     """Return what stands along an axis at an index that follows from the counters of a loop."""
     n = held.dims[axis]
     least, most = low.ranges.get(value, (0, n))
-    if not (0 <= least <= most < n or -n <= least <= most < 0):
-        raise Refused("an index that is known only when it runs")
     number = low.held(value)
+    if not (0 <= least <= most < n or -n <= least <= most < 0):
+        if low.alarm is None:
+            raise Refused("an index that is known only when it runs")
+        number, most = inside(low, number, n), n
     if most < 0:
         number = low.map(lambda i: i + n, number)
     if isinstance(held, Buffer) and held.row is None:

@@ -1,0 +1,241 @@
+"""Arrays of which a loop takes one row a turn, as lists of their rows.
+
+    x[:, t]                                       =>     TensorListGetItem(rows of x, t)
+    dx + StridedSliceGrad(shape of x, t, g)       =>     _TensorListAddItem(rows of dx, t, g)
+
+A loop over sequences of any length knows all sizes of its arrays but one, and along that axis it takes a row at a time:
+then code that is made for lists as long as they come serves it, too. The rows lie along the axis of unknown length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ebbflow.compiler.flow import Flow, Held, Node, Rewrite, Value, make
+from ebbflow.compiler.loops import ADD_ITEM
+from ebbflow.compiler.passes.prune import prune
+from ebbflow.core import dtypes
+from ebbflow.core.shape import Dims
+from ebbflow.engines.native.lowering import Refused
+from ebbflow.ops.arrays.slicing import MASK_NAMES, entries
+
+
+class Rows(NamedTuple):
+    """An array as the list of its rows along an axis, of that many elements each."""
+
+    list: Value
+    axis: int
+    dims: tuple[int, ...]
+
+
+def open_axis(dims: Dims) -> int | None:
+    """Return the one axis whose length is not known."""
+    places = [i for i, n in enumerate(dims) if n is None] if dims is not None else []
+    return places[0] if len(places) == 1 else None
+
+
+def with_rows(test: Flow, body: Flow) -> tuple[Flow, Flow, dict[int, int]]:
+    """Return a loop's functions, which take lists of rows for arrays of open length; and the rows' axes by number."""
+    axes: dict[int, int] = {}
+    for i, value in enumerate(body.inputs):
+        axis = open_axis(value.dims)
+        if axis is not None and value.dtype is not dtypes.variant:
+            axes[i] = axis
+    return _rewritten(test, axes), _rewritten(body, axes), axes
+
+
+def _rewritten(flow: Flow, axes: dict[int, int]) -> Flow:
+    if not axes:
+        return flow
+    rows: dict[Value, Rows] = {}
+    for i, axis in axes.items():
+        value = flow.inputs[i]
+        dims = tuple(n for n in value.dims if n is not None)  # type: ignore[union-attr]
+        list = Value(None, i, dtypes.variant, ())
+        list.held = Held(dims)
+        rows[value] = Rows(list, axis, dims)
+    walk = _Walk(rows)
+    now = Rewrite(flow).run(walk.visit)
+    outputs = [rows[v].list if v in rows else v for v in now.outputs]
+    now = prune(Flow([rows[v].list if v in rows else v for v in flow.inputs], now.nodes, outputs, now.roots))
+    for node in now.nodes:
+        if any(v in rows or (walk.of(v) and not node.op.facts.lists) for v in node.inputs):
+            raise Refused(f"{node.op.name} takes an array whose size is not known")
+    return now
+
+
+class _Walk:
+    """One walk over a body; `rows` are the arrays, as they come in and as turns change them."""
+
+    def __init__(self, rows: dict[Value, Rows]):
+        self._rows = rows
+        self._lists = {r.list: r for r in rows.values()}
+
+    def visit(self, node: Node, rewrite: Rewrite) -> Sequence[Value] | None:
+        rule = _RULES.get(node.op.name)
+        return None if rule is None else rule(self, node, rewrite)
+
+    def of(self, value: Value) -> Rows | None:
+        return self._rows.get(value) or self._lists.get(value)
+
+    def taken(self, node: Node, rewrite: Rewrite) -> Sequence[Value] | None:
+        """A slice takes a row, or part of one."""
+        rows = self.of(node.inputs[0])
+        part = None if rows is None else _part(node, rows.axis, len(rows.dims) + 1)
+        if rows is None or part is None:
+            return None
+        item = _item(rows, part.row, node, rewrite)
+        if part.whole:
+            return [item]
+        bounds = [_numbers_of(b, node, rewrite) for b in part.bounds]
+        attrs = {**node.attrs, **part.masks, "Index": dtypes.int32}
+        return rewrite.add(make(node.op, [item, *bounds], attrs, node.origin)).outputs
+
+    def shape(self, node: Node, rewrite: Rewrite) -> Sequence[Value] | None:
+        """The one size that is not known is the length of the list."""
+        rows, kind = self.of(node.inputs[0]), node.attrs["out_type"]
+        if rows is None:
+            return None
+        length = rewrite.call("TensorListLength", [rows.list], {}, node.origin)
+        if kind is not dtypes.int32:
+            length = rewrite.call(
+                "Cast", [length], {"SrcT": dtypes.int32, "DstT": kind, "Truncate": False}, node.origin
+            )
+        like = Value(None, 0, kind, ())
+        sizes = [rewrite.constant(np.array(n, kind.np), like, node.origin) for n in rows.dims]
+        sizes.insert(rows.axis, length)
+        return [rewrite.call("Pack", sizes, {"N": len(sizes), "T": kind, "axis": 0}, node.origin)]
+
+    def gathered(self, node: Node, rewrite: Rewrite) -> Sequence[Value] | None:
+        rows, (_, index, axis) = self.of(node.inputs[0]), node.inputs
+        if (
+            rows is None
+            or axis.known is None
+            or index.dims != ()
+            or node.attrs.get("batch_dims")
+            or _is_negative(index)
+        ):
+            return None
+        return [_item(rows, index, node, rewrite)] if int(axis.known) % (len(rows.dims) + 1) == rows.axis else None
+
+    def added(self, node: Node, rewrite: Rewrite) -> Sequence[Value] | None:
+        """Gradients of slices are added to one row each."""
+        found = [(i, rows) for i, v in enumerate(node.inputs) if (rows := self.of(v)) is not None]
+        if len(found) != 1:
+            return None
+        at, rows = found[0]
+        others = [leaf for i, v in enumerate(node.inputs) if i != at for leaf in _terms(v)]
+        parts = [part for v in others if (part := self._gradient(v, rows)) is not None]
+        if len(parts) < len(others):
+            return None
+        list_ = rows.list
+        for part, one in zip(parts, others, strict=True):
+            row = _row_gradient(one.node, part, rows, rewrite)  # type: ignore[arg-type]
+            given = [list_, _added(part.row, node, rewrite), row]
+            list_ = rewrite.add(make(ADD_ITEM, given, {"element_dtype": one.dtype}, node.origin)).outputs[0]
+        self._lists[list_] = rows._replace(list=list_)
+        return [list_]
+
+    def _gradient(self, value: Value, rows: Rows) -> _Part | None:
+        """Return which row a value is the gradient of, all others being zero."""
+        maker = value.node
+        if maker is None or maker.op.name != "StridedSliceGrad" or open_axis(value.dims) != rows.axis:
+            return None
+        return _part(maker, rows.axis, len(rows.dims) + 1)
+
+
+_RULES = {
+    "StridedSlice": _Walk.taken,
+    "GatherV2": _Walk.gathered,
+    "Shape": _Walk.shape,
+    "AddN": _Walk.added,
+    "AddV2": _Walk.added,
+}
+
+
+def _row_gradient(node: Node, part: _Part, rows: Rows, rewrite: Rewrite) -> Value:
+    """Return what a slice's gradient is in the row that the slice is of."""
+    grad = node.inputs[4]
+    if part.whole and grad.dims == rows.dims:
+        return grad
+    bounds = [_numbers_of(b, node, rewrite) for b in (rows.dims, *part.bounds)]
+    attrs = {**node.attrs, **part.masks, "Index": dtypes.int32}
+    return rewrite.add(make(node.op, [*bounds, grad], attrs, node.origin)).outputs[0]
+
+
+def _numbers_of(numbers: Sequence[int], node: Node, rewrite: Rewrite) -> Value:
+    return rewrite.constant(np.array(numbers, np.int32), Value(None, 0, dtypes.int32, ()), node.origin)
+
+
+def _terms(value: Value) -> list[Value]:
+    """Return what a value is the sum of."""
+    node = value.node
+    if node is None or _RULES.get(node.op.name) is not _Walk.added or any(v.dims != value.dims for v in node.inputs):
+        return [value]
+    return [term for v in node.inputs for term in _terms(v)]
+
+
+class _Part(NamedTuple):
+    """Which row a slice takes, and what of it: all, or what these bounds and masks say."""
+
+    row: Value
+    whole: bool
+    bounds: list[list[int]]
+    masks: dict[str, int]
+
+
+def _part(node: Node, axis: int, rank: int) -> _Part | None:
+    """Return what a slice takes of an array, if that is of one row along the axis."""
+    masks = [node.attrs[name] for name in MASK_NAMES]
+    begin, end, strides = (_numbers(node.inputs[i]) for i in (1, 2, 3))
+    if begin is None or end is None or strides is None:
+        return None
+    place = next((i for a, i in entries(rank, len(begin), masks[2], masks[3]) if a == axis), None)
+    if place is None or not masks[4] >> place & 1 or _is_negative(begin[place]):
+        return None
+    index = begin[place]
+    rest = [numbers[:place] + numbers[place + 1 :] for numbers in (begin, end, strides)]
+    if not all(v.known is not None for numbers in rest for v in numbers):
+        return None
+    bounds = [[int(v.known) for v in numbers] for numbers in rest]  # type: ignore[arg-type]
+    left = [mask & ((1 << place) - 1) | mask >> place + 1 << place for mask in masks]
+    plain = all(left[0] >> i & left[1] >> i & 1 or left[2] >> i & 1 for i in range(len(bounds[0])))
+    whole = plain and not left[3] and not left[4] and all(n == 1 for n in bounds[2])
+    return _Part(index, whole, bounds, dict(zip(MASK_NAMES, left, strict=True)))
+
+
+def _numbers(value: Value) -> list[Value] | None:
+    """Return the numbers of a vector, each as a value."""
+    if value.known is not None:
+        return [_known(n) for n in np.asarray(value.known)]
+    if value.node is None or value.node.op.name != "Pack":
+        return None
+    return value.node.inputs
+
+
+def _known(number: Any) -> Value:
+    value = Value(None, 0, dtypes.as_dtype(number.dtype), ())
+    value.known = np.asarray(number)
+    return value
+
+
+def _is_negative(index: Value) -> bool:
+    return index.known is not None and int(index.known) < 0
+
+
+def _added(index: Value, node: Node, rewrite: Rewrite) -> Value:
+    """Return an index that is a node's, also where it is only known."""
+    return rewrite.constant(index.known, index, node.origin) if index.known is not None else index
+
+
+def _item(rows: Rows, index: Value, node: Node, rewrite: Rewrite) -> Value:
+    """Return a row."""
+    shape = _numbers_of(rows.dims, node, rewrite)
+    attrs = {"element_dtype": node.outputs[0].dtype}
+    given = [rows.list, _added(index, node, rewrite), shape]
+    item = rewrite.call("TensorListGetItem", given, attrs, node.origin)
+    item.dims = rows.dims
+    return item
