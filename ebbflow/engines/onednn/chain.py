@@ -44,8 +44,8 @@ LATE = 1e-3
 SLOWEST = 8
 """Times what the work was thought to take, with memory that is touched for the first time."""
 
-OFTEN = 3
-"""Runs of a chain while teams come late, from which on it is worth having one for a single thread."""
+NEW = 2.0
+"""Seconds for which a chain works with its team even if that comes late."""
 
 REST = 0.1
 """Seconds for which no team is called after one was late: on a machine that others use, a thread that waits for a core
@@ -216,7 +216,7 @@ class Chain:
         self.team = team(library.thread_count() if microseconds > ALONE and not _here.plans_alone else 1)
         self._patience = max(LATE, SLOWEST * microseconds / 1e6)
         self._has_looked = self.team.threads == 1 or microseconds > LONG
-        self._late = 0  # runs while teams came late
+        self._made = time.perf_counter()
         _join(self.team.threads)
         self.steps: list[tuple[Owned, dict[int, tuple[Any, Any]]]] = []
         self.operands: dict[int, tuple[tuple[int, ...], np.dtype, bool]] = {}
@@ -316,12 +316,11 @@ class Chain:
             _crowd.until = end + REST
 
     def _alone(self) -> Chain | None:
-        """Return a chain that does the same with one thread, bit for bit: made, and tried, when it is asked for again.
+        """Return a chain that does the same with one thread, bit for bit: made, and tried, when this is not new any more.
 
-        A graph that runs once would do all its work three times.
+        The first step of a graph would do all its work three times.
         """
-        self._late += 1
-        if not self._has_looked and self._late >= OFTEN:
+        if not self._has_looked and time.perf_counter() - self._made > NEW:
             self._has_looked = True
             self._spare = self._made_alone()
         return self._spare

@@ -31,9 +31,10 @@ def test_who_works_alone_gives_the_bits_of_the_team(two, monkeypatch):
     assert plan.call.team.threads == 2
     together = product(plan.call)
     monkeypatch.setattr(chain._crowd, "until", float("inf"))
-    for _ in range(chain.OFTEN - 1):
-        np.testing.assert_array_equal(product(plan.call), together)
+    monkeypatch.setattr(chain, "NEW", float("inf"))
+    np.testing.assert_array_equal(product(plan.call), together)
     assert plan.call._spare is None
+    monkeypatch.setattr(chain, "NEW", -1.0)
     np.testing.assert_array_equal(product(plan.call), together)
     assert plan.call._spare.team.threads == 1
     np.testing.assert_allclose(together, A @ B, rtol=1e-4, atol=1e-4)
@@ -53,7 +54,7 @@ def test_where_one_thread_would_add_in_another_order_the_team_goes_on(two, monke
     call = matmul.forward(A.shape, B.shape).call
     monkeypatch.setattr(call, "_has_looked", False)
     monkeypatch.setattr(call, "_spare", None)
-    monkeypatch.setattr(call, "_late", chain.OFTEN)
+    monkeypatch.setattr(chain, "NEW", -1.0)
     tried = iter([[b"one"], [b"another"]])
     monkeypatch.setattr(chain.Chain, "_tried", lambda self: next(tried))
     assert call._alone() is None
