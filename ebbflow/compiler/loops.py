@@ -7,6 +7,7 @@ follow for those who put lists together again.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -101,6 +102,12 @@ class ChoiceFlows:
         self.flows = [_with_inner(_settled(function_like(graph, node.inputs[1:]))) for graph in graphs]
         for flow in self.flows:
             del flow.outputs[len(node.outputs) :]  # a branch may have further ones, which nobody asked this node for
+
+    def with_flows(self, flows: list[Flow]) -> ChoiceFlows:
+        """Return the same choice between others."""
+        made = copy.copy(self)
+        made.flows = flows
+        return made
 
     def ranges_within(self, node: Node, around: dict[Value, Range]) -> dict[Value, Range]:
         """Return the ranges of numbers inside, where some around the choice are known."""

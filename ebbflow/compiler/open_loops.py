@@ -45,6 +45,10 @@ MOST_ROOM = 1 << 20
 """For so many at most: a loop that goes on behind that does so turn by turn."""
 
 
+TOO_LONG = 8
+"""Times the room that is wanted, from which on memory of an earlier run is given back."""
+
+
 class Kept(NamedTuple):
     """What a list holds, and whether the loop changes that."""
 
@@ -129,9 +133,9 @@ class OpenLoop:
         return found
 
     def _array(self, i: int, length: int, like: np.ndarray) -> np.ndarray:
-        """Return an array for a list: the last one, if nobody has it any more."""
+        """Return an array for a list: the last one, if nobody has it any more, and it is not far too long."""
         spare = self._spare.get(i)
-        if spare is None or len(spare) < length or sys.getrefcount(spare) > 3:
+        if spare is None or not length <= len(spare) <= TOO_LONG * length or sys.getrefcount(spare) > 3:
             spare = self._spare[i] = np.empty((length, *like.shape[1:]), like.dtype)
         return spare
 

@@ -52,31 +52,43 @@ def _rewritten(flow: Flow, axes: dict[int, int]) -> Flow:
         return flow
     rows: dict[Value, Rows] = {}
     for i, axis in axes.items():
-        value = flow.inputs[i]
-        dims = tuple(n for n in value.dims if n is not None)  # type: ignore[union-attr]
-        list = Value(None, i, dtypes.variant, ())
-        list.held = Held(dims)
-        rows[value] = Rows(list, axis, dims)
-    walk = _Walk(rows)
-    now = Rewrite(flow).run(walk.visit)
-    outputs = [rows[v].list if v in rows else v for v in now.outputs]
-    now = prune(Flow([rows[v].list if v in rows else v for v in flow.inputs], now.nodes, outputs, now.roots))
-    for node in now.nodes:
-        if any(v in rows or (walk.of(v) and not node.op.facts.lists) for v in node.inputs):
-            raise Refused(f"{node.op.name} takes an array whose size is not known")
-    return now
+        rows[flow.inputs[i]] = _as_rows(flow.inputs[i], i, axis)
+    walk = _Walk(flow, rows)
+    return walk.done(Rewrite(flow).run(walk.visit))
+
+
+def _as_rows(value: Value, number: int, axis: int) -> Rows:
+    dims = tuple(n for n in value.dims if n is not None)  # type: ignore[union-attr]
+    list = Value(None, number, dtypes.variant, ())
+    list.held = Held(dims)
+    return Rows(list, axis, dims)
 
 
 class _Walk:
     """One walk over a body; `rows` are the arrays, as they come in and as turns change them."""
 
-    def __init__(self, rows: dict[Value, Rows]):
+    def __init__(self, flow: Flow, rows: dict[Value, Rows]):
+        self._uses = flow.uses()
         self._rows = rows
         self._lists = {r.list: r for r in rows.values()}
+        self._sums: dict[Value, Value] = {}  # lists to which a choice has added, by what they are then
 
     def visit(self, node: Node, rewrite: Rewrite) -> Sequence[Value] | None:
+        if "_choice" in node.attrs:
+            return self.chosen(node, rewrite)
         rule = _RULES.get(node.op.name)
         return None if rule is None else rule(self, node, rewrite)
+
+    def done(self, flow: Flow) -> Flow:
+        """Return what was made, if nothing in it takes an array as a whole."""
+        rows = self._rows
+        inputs, outputs = ([rows[v].list if v in rows else v for v in values] for values in (flow.inputs, flow.outputs))
+        now = prune(Flow(inputs, flow.nodes, outputs, flow.roots))
+        for node in now.nodes:
+            takes_lists = node.op.facts.lists or "_choice" in node.attrs
+            if any(v in rows or (self.of(v) and not takes_lists) for v in node.inputs):
+                raise Refused(f"{node.op.name} takes an array whose size is not known")
+        return now
 
     def of(self, value: Value) -> Rows | None:
         return self._rows.get(value) or self._lists.get(value)
@@ -124,6 +136,8 @@ class _Walk:
     def added(self, node: Node, rewrite: Rewrite) -> Sequence[Value] | None:
         """Gradients of slices are added to one row each."""
         found = [(i, rows) for i, v in enumerate(node.inputs) if (rows := self.of(v)) is not None]
+        if len(found) == 2 and len(node.inputs) == 2:
+            return self._sum_of(*[rows.list for _, rows in found])
         if len(found) != 1:
             return None
         at, rows = found[0]
@@ -131,13 +145,63 @@ class _Walk:
         parts = [part for v in others if (part := self._gradient(v, rows)) is not None]
         if len(parts) < len(others):
             return None
-        list_ = rows.list
         for part, one in zip(parts, others, strict=True):
-            row = _row_gradient(one.node, part, rows, rewrite)  # type: ignore[arg-type]
-            given = [list_, _added(part.row, node, rewrite), row]
-            list_ = rewrite.add(make(ADD_ITEM, given, {"element_dtype": one.dtype}, node.origin)).outputs[0]
-        self._lists[list_] = rows._replace(list=list_)
-        return [list_]
+            rows = self._plus(rows, part, one.node, rewrite)  # type: ignore[arg-type]
+        return [rows.list]
+
+    def _plus(self, rows: Rows, part: _Part, node: Node, rewrite: Rewrite) -> Rows:
+        """Return the list with a slice's gradient added to its row."""
+        row = _row_gradient(node, part, rows, rewrite)
+        given = [rows.list, _added(part.row, node, rewrite), row]
+        list = rewrite.add(make(ADD_ITEM, given, {"element_dtype": row.dtype}, node.origin)).outputs[0]
+        self._lists[list] = rows._replace(list=list)
+        return self._lists[list]
+
+    def sum_with(self, rows: Rows, value: Value, rewrite: Rewrite) -> Value:
+        """Return the list with the sum of slices' gradients added to it, or of nothing but zeros."""
+        self._lists[rows.list] = rows
+        for term in _terms(value):
+            part, node = self._gradient(term, rows), term.node
+            if part is not None and node is not None:
+                rows = self._plus(rows, part, node, rewrite)
+            elif not _is_zero(term):
+                raise Refused("a choice gives an array whose size is not known")
+        return rows.list
+
+    def _sum_of(self, one: Value, other: Value) -> Sequence[Value] | None:
+        """A choice has added to a list already what it gives."""
+        for before, after in ((one, other), (other, one)):
+            if self._sums.get(after) is before:
+                return [after]
+        return None
+
+    def chosen(self, node: Node, rewrite: Rewrite) -> Sequence[Value] | None:
+        """A choice takes lists of rows, and adds gradients of slices to such a list itself."""
+        taken = {i: rows for i, v in enumerate(node.inputs) if (rows := self.of(v)) is not None}
+        sums = {k: self._target(v) for k, v in enumerate(rewrite.original.outputs) if open_axis(v.dims) is not None}
+        if not taken and not sums:
+            return None
+        inputs = [taken[i].list if i in taken else v for i, v in enumerate(node.inputs)]
+        inputs += [rows.list for rows in sums.values()]
+        flows = [
+            _branch(flow, {i - 1: rows for i, rows in taken.items()}, sums) for flow in node.attrs["_choice"].flows
+        ]
+        now = node.taking(inputs, {**node.attrs, "_choice": node.attrs["_choice"].with_flows(flows)})
+        for k, rows in sums.items():
+            list = now.outputs[k]
+            list.dtype, list.dims, list.held = dtypes.variant, (), Held(rows.dims)
+            self._lists[list] = rows._replace(list=list)
+            self._sums[list] = rows.list
+        return rewrite.add(now).outputs
+
+    def _target(self, value: Value) -> Rows:
+        """Return the list that a choice's result is only added to."""
+        users = self._uses.get(value, [])
+        if len(users) == 1 and _RULES.get(users[0].op.name) is _Walk.added and len(users[0].inputs) == 2:
+            (other,) = [v for v in users[0].inputs if v is not value] or [value]
+            if other in self._rows and len(self._uses[other]) == 1:
+                return self._rows[other]
+        raise Refused("a choice gives an array whose size is not known")
 
     def _gradient(self, value: Value, rows: Rows) -> _Part | None:
         """Return which row a value is the gradient of, all others being zero."""
@@ -145,6 +209,21 @@ class _Walk:
         if maker is None or maker.op.name != "StridedSliceGrad" or open_axis(value.dims) != rows.axis:
             return None
         return _part(maker, rows.axis, len(rows.dims) + 1)
+
+
+def _branch(flow: Flow, taken: dict[int, Rows], sums: dict[int, Rows]) -> Flow:
+    """Return what is chosen, with lists of rows: `taken` are those by input, `sums` those that results are added to."""
+    rows = {flow.inputs[i]: _as_rows(flow.inputs[i], i, r.axis) for i, r in taken.items()}
+    walk = _Walk(flow, rows)
+    rewrite = Rewrite(flow)
+    now = rewrite.run(walk.visit)
+    inputs, outputs = list(now.inputs), list(now.outputs)
+    for k, target in sums.items():
+        given = Value(None, len(inputs), dtypes.variant, ())
+        given.held = Held(target.dims)
+        inputs.append(given)
+        outputs[k] = walk.sum_with(target._replace(list=given), outputs[k], rewrite)
+    return walk.done(Flow(inputs, now.nodes, outputs, now.roots))
 
 
 _RULES = {
@@ -168,6 +247,14 @@ def _row_gradient(node: Node, part: _Part, rows: Rows, rewrite: Rewrite) -> Valu
 
 def _numbers_of(numbers: Sequence[int], node: Node, rewrite: Rewrite) -> Value:
     return rewrite.constant(np.array(numbers, np.int32), Value(None, 0, dtypes.int32, ()), node.origin)
+
+
+def _is_zero(value: Value) -> bool:
+    node = value.node
+    if node is None or node.op.name == "ZerosLike":
+        return node is not None
+    zero = node.inputs[-1].known if node.op.name == "Fill" else None
+    return zero is not None and not zero.any()
 
 
 def _terms(value: Value) -> list[Value]:

@@ -141,6 +141,25 @@ def ended_by_what_it_computes(x, ids):
 
 
 @form
+def chosen(x, ids):
+    h = start()
+    for t in tf.range(tf.shape(x)[1]):
+        if tf.reduce_sum(h) > 0.0:
+            h = cell(x[:, t], h)
+        else:
+            h = cell(x[:, t] * 0.5 + x[:, 0], h) + 0.1
+    return tf.reduce_sum(h)
+
+
+@form
+def rows_by_number(x, ids):
+    h, rows = start(), tf.transpose(x, [1, 0, 2])
+    for t in tf.range(tf.shape(x)[1] - 1, -1, -1):
+        h = cell(rows[t], h)
+    return tf.reduce_sum(h)
+
+
+@form
 def of_many_turns(x, ids):
     h, t = start(), 0
     while t < 5 * tf.shape(x)[1]:  # more than there is room for at first

@@ -207,7 +207,7 @@ def fits_inside(node: Node) -> bool:
     if "_choice" in node.attrs:
         flows = node.attrs["_choice"].flows
         given = [*node.inputs, *node.outputs, *[v for flow in flows for v in flow.outputs]]
-        static = all(v.is_static and v.dtype.name in KINDS for v in given)
+        static = all(_is_list(v) or (v.is_static and v.dtype.name in KINDS) for v in given)
         return static and all(fits_inside(n) for flow in flows for n in flow.nodes)
     return node.op.name == "Const" or _fits(node, PRODUCT_IN_A_LOOP)
 

@@ -316,7 +316,7 @@ class Chain:
             _crowd.until = end + REST
 
     def _alone(self) -> Chain | None:
-        """Return a chain that does the same with one thread, bit for bit: made, and tried, when this is not new any more.
+        """Return a chain that does the same with one thread, bit for bit: made, and tried, when this is not new.
 
         The first step of a graph would do all its work three times.
         """

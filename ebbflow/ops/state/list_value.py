@@ -53,6 +53,8 @@ class TensorList:
         """Return all elements as the rows of an array, for reading; None where one is of another shape."""
         if self.whole is not None:
             return self.whole if self.whole.shape[1:] == dims else None
+        if not self.length:
+            return np.empty((0, *dims), self.dtype.np)
         elements = self.elements()
         if any(x is not None and x.shape != dims for x in elements):
             return None

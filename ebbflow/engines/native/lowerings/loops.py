@@ -119,16 +119,30 @@ def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
     choice = node.attrs["_choice"]
     low.ranges |= choice.ranges_within(node, low.ranges)
     flag = low.write(low.room("bool", ()), held[0])
-    results = [low.room(kind_of(v), tuple(v.dims)) for v in node.outputs]
+    results: list[Any] = [
+        None if v.dtype.name == "variant" else low.room(kind_of(v), tuple(v.dims)) for v in node.outputs
+    ]
     branches = []
     for flow in choice.flows:
         steps, found = low.inside(flow, held[1:])
         with low.apart() as last:
-            for result, value in zip(results, found, strict=True):
-                low.write(result, value)
+            for i, value in enumerate(found):
+                if isinstance(value, List):
+                    results[i] = _as_long(results[i], value)
+                else:
+                    low.write(results[i], value)
         branches.append(merged([*steps, *last]))
     low.steps.append(Choice(flag, branches))
     return results
+
+
+def _as_long(one: Any, other: List) -> List:
+    """Return a list that both branches of a choice give: it is written in place, and as long whichever is taken."""
+    if one is not None and (
+        one.memory is not other.memory or (one.by, one.most, one.least) != (other.by, other.most, other.least)
+    ):
+        raise Refused("a choice between lists")
+    return other
 
 
 def changes(low: Lowering, pairs: dict[int, tuple[Buffer, Held]]) -> list[Step]:
