@@ -41,7 +41,7 @@ OPEN_LOOP = op(
 ROOM = 32
 """Elements for which there is room at first, beyond those of the longest list that comes in."""
 
-MOST_ROOM = 1 << 20
+MOST_ROOM = 1 << 16
 """For so many at most: a loop that goes on behind that does so turn by turn."""
 
 

@@ -9,7 +9,7 @@ import ebbflow as tf
 from ebbflow.compiler import native_region, turn_by_turn
 from ebbflow.compiler.open_loops import ROOM
 from ebbflow.engines import enabled
-from ebbflow.engines.native import library
+from ebbflow.engines.native import library, region_functions, symbols, threads
 
 BATCH, DEPTH, UNITS, WORDS = 4, 3, 5, 7
 LENGTHS = [6, 8, 10, 12, 14, 16, 18, 4, 20, 22]
@@ -186,10 +186,11 @@ def trained(function):
     return tf.function(step, input_signature=signature)
 
 
-def run_for_a_while(step, lengths=LENGTHS):
+def run_for_a_while(step, given=None):
+    given = [batch(length) for length in LENGTHS] if given is None else given
     for _ in range(2):
-        for length in lengths:
-            step(*batch(length))
+        for arguments in given:
+            step(*arguments)
         native_region.settle()
 
 
@@ -271,3 +272,35 @@ def test_what_a_run_gave_stays_what_it_was(loops):
         step(batch(length)[0] * 2.0)
     for (a, _), copy in zip(kept, copies, strict=True):
         np.testing.assert_array_equal(a, copy)
+
+
+@pytest.mark.skipif(not symbols.gomp(), reason="there is no library of threads")
+def test_threads_divide_the_rows_of_a_large_batch(loops, monkeypatch):
+    wide = tf.Variable(random.randn(2 * 64, 64).astype("f") * 0.1)
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            h, found = tf.zeros([32, 64]), tf.TensorArray(tf.float32, 0, dynamic_size=True)
+            for t in tf.range(tf.shape(x)[1]):
+                h = tf.tanh(tf.concat([x[:, t], h], 1) @ wide)
+                found = found.write(t, h)
+            loss = tf.reduce_sum(found.stack() ** 2)
+        return loss, tape.gradient(loss, wide)
+
+    def runs(workers):
+        monkeypatch.setattr(threads, "count", lambda: workers)
+        divided.clear()
+        compiled = tf.function(step, input_signature=[tf.TensorSpec([32, None, 64])])
+        data = {n: np.random.RandomState(n).randn(32, n, 64).astype("f") for n in LENGTHS}
+        run_for_a_while(lambda n: compiled(data[n]), [(n,) for n in LENGTHS])
+        return [compiled(data[n]) for n in LENGTHS]
+
+    divided = []
+    looked = region_functions.shared
+    monkeypatch.setattr(region_functions, "shared", lambda *given: divided.append(looked(*given)) or divided[-1])
+    together = runs(2)
+    assert any(divided)
+    alone = runs(1)
+    assert divided and not any(divided)
+    for a, c in zip(tf.nest.flatten(together), tf.nest.flatten(alone), strict=True):
+        np.testing.assert_allclose(a, c, rtol=1e-5)

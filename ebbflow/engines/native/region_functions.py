@@ -82,7 +82,7 @@ class Parts:
         inside, shares = Body(), nest.shares
         shares.place(self._scratch)
         shares.write(inside)
-        turns = max(shares.loop.turns, 1)
+        turns = max(shares.loop.expected, 1)
         patience = max(threads.SLOWEST * nest.work // turns, nest.work // 2)  # later, memory is at hand
         self._call(body, number, inside, shares.parts, patience, waits=True)
 

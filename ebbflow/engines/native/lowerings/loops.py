@@ -33,13 +33,15 @@ PATIENCE = 1 << 26
 class Turns(Step):
     """Steps that are repeated for as long as others say so."""
 
-    def __init__(self, tests: list[Step], flag: Held, steps: list[Step], turns: int | None):
+    def __init__(self, tests: list[Step], flag: Held, steps: list[Step], turns: int | None, about: int | None = None):
+        """`about` says, of turns that cannot be counted, but come to an end, how many they may be."""
         self.dims = ()
         self.tests, self.flag, self.steps, self.turns = tests, flag, steps, turns
+        self.expected = about if turns is None else turns
         self.reads = {m: 0 for s in (*tests, *steps) for m in s.reads} | dict.fromkeys(flag.reads, 0)
         self.writes = {m: 0 for s in (*tests, *steps) for m in s.writes}
         # How often it turns may not be known: then it is long, and lets others run meanwhile.
-        self.work = sum(s.work for s in (*tests, *steps)) * (turns if turns is not None else MANY)
+        self.work = sum(s.work for s in (*tests, *steps)) * (self.expected if self.expected is not None else MANY)
         self.heeds = turns is None or self.work >= PATIENCE  # whether it looks if it should end
 
     def whole(self, body: Body) -> None:

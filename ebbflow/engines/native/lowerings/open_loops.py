@@ -17,6 +17,9 @@ from ebbflow.engines.native.nest_steps import Step
 from ebbflow.engines.native.schedule import merged
 from ebbflow.engines.native.values import Buffer, Held, Num
 
+TURNS = 64
+"""Turns that a loop over lists is taken to have."""
+
 
 @lowers("_OpenLoop")
 def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
@@ -46,7 +49,8 @@ def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
     low.steps += before
     low.keep_in_registers([*tests, *steps])
     go_on = low.map(lambda flag, alarm: flag & alarm.compare("eq", 0), flag, alarm)
-    low.steps.append(Turns(merged(tests), go_on, steps, None))
+    ends = any(results[i].most > 0 or results[i].least < 0 for i in plan.lists)  # when a list is full, or empty
+    low.steps.append(Turns(merged(tests), go_on, steps, None, TURNS if ends else None))
     return [*[_given(low, node, state[i], plan.given[i]) for i in plan.given], _answer(low, node, state, plan, alarm)]
 
 

@@ -115,7 +115,7 @@ def _copy(body: Body, source: Memory, target: Memory) -> None:
 
 def shared(loop: Step, workers: int) -> Shares | None:
     """Return how a loop is divided among threads, if it can be."""
-    if not isinstance(loop, Turns) or loop.turns is None or workers < 2:
+    if not isinstance(loop, Turns) or loop.expected is None or workers < 2:
         return None
     steps = [*loop.tests, *loop.steps]
     rows = max(steps, key=lambda s: s.work).rows
@@ -130,9 +130,14 @@ def shared(loop: Step, workers: int) -> Shares | None:
 
 
 def _private(loop: Turns, lined: set[Step], others: list[Step]) -> list[Memory] | None:
-    """Return the memory that each thread has a copy of; None where rows know of each other."""
+    """Return the memory that each thread has a copy of; None where rows know of each other.
+
+    Into a list that nobody reads meanwhile all threads may write the same.
+    """
     by_row = {m for s in lined if not s.gathers for m in s.writes}
-    private = {m: None for s in loop.steps if s in others or s.gathers for m in s.writes}
+    steps = [*loop.tests, *loop.steps]
+    read = {m for s in steps for m in s.reads}
+    private = {m: None for s in steps if s in others or s.gathers for m in s.writes if m in read or not m.is_list}
     right = (
         not by_row & private.keys()
         and not any(m in by_row for s in others for m in s.reads)
