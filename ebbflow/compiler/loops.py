@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ebbflow.compiler.build import function_like, infer, loop_function
-from ebbflow.compiler.flow import Flow, Held, Node, Rewrite, Substitution, Value, constant, is_loop, make
+from ebbflow.compiler.flow import NOTHING, Flow, Held, Node, Rewrite, Substitution, Value, constant, is_loop, make
 from ebbflow.compiler.growing_lists import as_pushes, may_grow, without_cuts
 from ebbflow.compiler.passes.columns import take_columns
 from ebbflow.compiler.passes.common import share_common
@@ -97,16 +97,19 @@ def _all_of(value: Value) -> list[Value]:
 class ChoiceFlows:
     """What a loop chooses between in a turn, as flows."""
 
+    adds = False
+    """Whether lists that it gives are those that it takes, with something added to their elements: see `open_rows`."""
+
     def __init__(self, node: Node):
         graphs = (node.attrs["then_branch"], node.attrs["else_branch"])
         self.flows = [_with_inner(_settled(function_like(graph, node.inputs[1:]))) for graph in graphs]
         for flow in self.flows:
             del flow.outputs[len(node.outputs) :]  # a branch may have further ones, which nobody asked this node for
 
-    def with_flows(self, flows: list[Flow]) -> ChoiceFlows:
-        """Return the same choice between others."""
+    def adding(self, flows: list[Flow]) -> ChoiceFlows:
+        """Return the same choice between flows that add to lists."""
         made = copy.copy(self)
-        made.flows = flows
+        made.flows, made.adds = flows, True
         return made
 
     def ranges_within(self, node: Node, around: dict[Value, Range]) -> dict[Value, Range]:
@@ -262,8 +265,6 @@ def _with_choices(flow: Flow) -> Flow:
     def visit(node: Node, rewrite: Rewrite) -> list[Value] | None:
         if node.op.name != "StatelessIf" or node.inputs[0].dtype is not dtypes.bool:
             return None
-        if any(v.dtype is dtypes.variant for v in (*node.inputs, *node.outputs)):
-            return None
         choice = ChoiceFlows(node)
         noted = node.taking(node.inputs, {**node.attrs, "_choice": choice})
         for value, *results in zip(noted.outputs, *[flow.outputs for flow in choice.flows], strict=False):
@@ -322,7 +323,9 @@ def _reserved(zeros: Sized, origin: Any, rewrite: Rewrite) -> Node:
         rewrite.add(constant(a, dtypes.int32, origin)).outputs[0] for a in (shape, np.array(zeros.length, np.int32))
     ]
     attrs = {"element_dtype": zeros.dtype, "shape_type": dtypes.int32}
-    return rewrite.add(make(registry["TensorListReserve"], parts, attrs, origin))
+    made = rewrite.add(make(registry["TensorListReserve"], parts, attrs, origin))
+    made.outputs[0].held = NOTHING
+    return made
 
 
 GROWS = {"TensorListPushBack": 1, "TensorListPopBack": -1, "TensorListSetItem": 0, "_TensorListAddItem": 0}

@@ -191,6 +191,8 @@ def _planned(loop: LoopFlows, axes: dict[int, int], kinds: Sequence[DType]) -> P
             taken.append(i)
             given += [i] if i in carried else []
             continue
+        if i not in carried and not any(n.op.facts.lists for n in _users(body, value)[0]):
+            continue  # handed to a choice that does nothing with it
         kept = lists[i] = _kept(body, i, kinds[i] if i in axes else None)
         (given if kept.written else taken).append(i)
     axes = {i: axis for i, axis in axes.items() if i in lists}
@@ -200,13 +202,7 @@ def _planned(loop: LoopFlows, axes: dict[int, int], kinds: Sequence[DType]) -> P
 def _kept(body: Flow, i: int, kind: DType | None) -> Kept:
     """Return what is known of a list that goes through a loop, of elements of a kind if that is known."""
     dims: Any = body.inputs[i].held.dims
-    users: list[Node] = []
-    versions = {body.inputs[i]}
-    for node in body.nodes:
-        if versions.intersection(node.inputs):
-            users.append(node)
-            if node.outputs and node.outputs[0].dtype is dtypes.variant:
-                versions.add(node.outputs[0])
+    users, versions = _users(body, body.inputs[i])
     kinds = {n.attrs["element_dtype"] for n in users if "element_dtype" in n.attrs} | ({kind} if kind else set())
     if body.outputs[i] not in versions or len(kinds) != 1 or not is_static(dims) or -1 in dims:
         raise Refused("lists are for machine code where their elements are of one shape, which is known")
@@ -215,6 +211,24 @@ def _kept(body: Flow, i: int, kind: DType | None) -> Kept:
         raise Refused(f"{kind.name} has no native form")
     grows = any(GROWS.get(n.op.name, 0) > 0 or may_grow(n) for n in users)
     return Kept(dims, kind, any(GROWS.get(n.op.name, -1) >= 0 for n in users), grows)
+
+
+def _users(flow: Flow, value: Value) -> tuple[list[Node], set[Value]]:
+    """Return all that takes a list, also inside of choices, and what the list becomes."""
+    users: list[Node] = []
+    versions = {value}
+    for node in flow.nodes:
+        if not versions.intersection(node.inputs):
+            continue
+        users.append(node)
+        versions |= {v for v in node.outputs[:1] if v.dtype is dtypes.variant and "_choice" not in node.attrs}
+        for branch in node.attrs["_choice"].flows if "_choice" in node.attrs else ():
+            for given, inside in zip(node.inputs[1:], branch.inputs, strict=True):
+                if given in versions:
+                    more, after = _users(branch, inside)
+                    users += more
+                    versions |= {v for v, result in zip(node.outputs, branch.outputs, strict=False) if result in after}
+    return users, versions
 
 
 def _argument(value: Value, kept: Kept | None) -> Value:

@@ -18,7 +18,7 @@ from ebbflow.compiler.flow import Flow, Held, Node, Rewrite, Value, make
 from ebbflow.compiler.loops import ADD_ITEM
 from ebbflow.compiler.passes.prune import prune
 from ebbflow.core import dtypes
-from ebbflow.core.shape import Dims
+from ebbflow.core.shape import Dims, is_static
 from ebbflow.engines.native.lowering import Refused
 from ebbflow.ops.arrays.slicing import MASK_NAMES, entries
 
@@ -48,7 +48,7 @@ def with_rows(test: Flow, body: Flow) -> tuple[Flow, Flow, dict[int, int]]:
 
 
 def _rewritten(flow: Flow, axes: dict[int, int]) -> Flow:
-    if not axes:
+    if not axes and not any("_choice" in node.attrs for node in flow.nodes):
         return flow
     rows: dict[Value, Rows] = {}
     for i, axis in axes.items():
@@ -165,7 +165,7 @@ class _Walk:
             if part is not None and node is not None:
                 rows = self._plus(rows, part, node, rewrite)
             elif not _is_zero(term):
-                raise Refused("a choice gives an array whose size is not known")
+                raise Refused("a choice gives an array or a list whose size is not known")
         return rows.list
 
     def _sum_of(self, one: Value, other: Value) -> Sequence[Value] | None:
@@ -178,7 +178,7 @@ class _Walk:
     def chosen(self, node: Node, rewrite: Rewrite) -> Sequence[Value] | None:
         """A choice takes lists of rows, and adds gradients of slices to such a list itself."""
         taken = {i: rows for i, v in enumerate(node.inputs) if (rows := self.of(v)) is not None}
-        sums = {k: self._target(v) for k, v in enumerate(rewrite.original.outputs) if open_axis(v.dims) is not None}
+        sums = {k: self._target(v) for k, v in enumerate(rewrite.original.outputs) if _is_open(v)}
         if not taken and not sums:
             return None
         inputs = [taken[i].list if i in taken else v for i, v in enumerate(node.inputs)]
@@ -186,7 +186,7 @@ class _Walk:
         flows = [
             _branch(flow, {i - 1: rows for i, rows in taken.items()}, sums) for flow in node.attrs["_choice"].flows
         ]
-        now = node.taking(inputs, {**node.attrs, "_choice": node.attrs["_choice"].with_flows(flows)})
+        now = node.taking(inputs, {**node.attrs, "_choice": node.attrs["_choice"].adding(flows)})
         for k, rows in sums.items():
             list = now.outputs[k]
             list.dtype, list.dims, list.held = dtypes.variant, (), Held(rows.dims)
@@ -199,13 +199,17 @@ class _Walk:
         users = self._uses.get(value, [])
         if len(users) == 1 and _RULES.get(users[0].op.name) is _Walk.added and len(users[0].inputs) == 2:
             (other,) = [v for v in users[0].inputs if v is not value] or [value]
-            if other in self._rows and len(self._uses[other]) == 1:
-                return self._rows[other]
+            if len(self._uses[other]) == 1:
+                rows = self._rows.get(other) or _of_list(other)
+                if rows is not None:
+                    return self._lists.setdefault(rows.list, rows)
         raise Refused("a choice gives an array whose size is not known")
 
     def _gradient(self, value: Value, rows: Rows) -> _Part | None:
         """Return which row a value is the gradient of, all others being zero."""
         maker = value.node
+        if maker is not None and maker.op.name == "TensorListSetItem" and _is_zero(maker.inputs[0]):
+            return _Part(maker.inputs[1], True, [], {}, maker.inputs[2])
         if maker is None or maker.op.name != "StridedSliceGrad" or open_axis(value.dims) != rows.axis:
             return None
         return _part(maker, rows.axis, len(rows.dims) + 1)
@@ -237,7 +241,7 @@ _RULES = {
 
 def _row_gradient(node: Node, part: _Part, rows: Rows, rewrite: Rewrite) -> Value:
     """Return what a slice's gradient is in the row that the slice is of."""
-    grad = node.inputs[4]
+    grad = node.inputs[4] if part.item is None else part.item
     if part.whole and grad.dims == rows.dims:
         return grad
     bounds = [_numbers_of(b, node, rewrite) for b in (rows.dims, *part.bounds)]
@@ -247,6 +251,18 @@ def _row_gradient(node: Node, part: _Part, rows: Rows, rewrite: Rewrite) -> Valu
 
 def _numbers_of(numbers: Sequence[int], node: Node, rewrite: Rewrite) -> Value:
     return rewrite.constant(np.array(numbers, np.int32), Value(None, 0, dtypes.int32, ()), node.origin)
+
+
+def _is_open(value: Value) -> bool:
+    return value.dtype is dtypes.variant or open_axis(value.dims) is not None
+
+
+def _of_list(value: Value) -> Rows | None:
+    """Return a list as what it holds."""
+    dims = value.held.dims
+    if value.dtype is not dtypes.variant or not is_static(dims) or -1 in dims:  # type: ignore[operator]
+        return None
+    return Rows(value, 0, dims)  # type: ignore[arg-type]
 
 
 def _is_zero(value: Value) -> bool:
@@ -272,6 +288,7 @@ class _Part(NamedTuple):
     whole: bool
     bounds: list[list[int]]
     masks: dict[str, int]
+    item: Value | None = None  # what is set there, of a list
 
 
 def _part(node: Node, axis: int, rank: int) -> _Part | None:

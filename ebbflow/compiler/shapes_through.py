@@ -67,11 +67,13 @@ def entering(node: Node) -> list[Known]:
 
 
 def note_choice(node: Node, build: Callable[[Any, Sequence[Value]], Flow]) -> None:
-    """Note the shapes that both branches of a choice give."""
-    if all(v.is_static for v in node.outputs):
+    """Note the shapes that both branches of a choice give, and what is in the lists."""
+    if all(v.is_static and v.dtype is not dtypes.variant for v in node.outputs):
         return
     branches = [build(node.attrs[name], node.inputs[1:]).outputs for name in ("then_branch", "else_branch")]
     for value, one, other in zip(node.outputs, *branches, strict=False):
+        if value.dtype is dtypes.variant:
+            value.held = _held_by_both(one.held, other.held)
         with contextlib.suppress(ValueError):
             value.dims = merge_dims(value.dims, common_dims(one.dims, other.dims))
 

@@ -160,6 +160,21 @@ def rows_by_number(x, ids):
 
 
 @form
+def chosen_from_a_list(x, ids):
+    """As decoders take the next word, until all sentences have ended."""
+    length = tf.shape(x)[1]
+    words = tf.TensorArray(tf.float32, length).unstack(tf.transpose(x, [1, 0, 2]))
+    h, now = start(), words.read(0)
+    for t in tf.range(length):
+        h = cell(now, h)
+        if t + 1 < length:
+            now = words.read(t + 1)
+        else:
+            now = tf.zeros_like(now)
+    return tf.reduce_sum(h)
+
+
+@form
 def of_many_turns(x, ids):
     h, t = start(), 0
     while t < 5 * tf.shape(x)[1]:  # more than there is room for at first

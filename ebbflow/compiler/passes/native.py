@@ -205,9 +205,11 @@ def fits_inside(node: Node) -> bool:
     if "_loop" in node.attrs:
         return _fits_whole(node, node.attrs["_loop"])
     if "_choice" in node.attrs:
-        flows = node.attrs["_choice"].flows
-        given = [*node.inputs, *node.outputs, *[v for flow in flows for v in flow.outputs]]
-        static = all(_is_list(v) or (v.is_static and v.dtype.name in KINDS) for v in given)
+        choice = node.attrs["_choice"]
+        flows, results = choice.flows, [*node.outputs, *[v for flow in choice.flows for v in flow.outputs]]
+        given = [v for v in (*node.inputs, *results) if not _is_list(v)]
+        static = all(v.is_static and v.dtype.name in KINDS for v in given)
+        static = static and (choice.adds or not any(map(_is_list, results)))
         return static and all(fits_inside(n) for flow in flows for n in flow.nodes)
     return node.op.name == "Const" or _fits(node, PRODUCT_IN_A_LOOP)
 
