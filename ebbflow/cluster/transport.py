@@ -9,6 +9,7 @@ or remote session; knows nothing of what is said.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -143,14 +144,18 @@ def connect(address: str, link: Link, about: Mapping[str, str], seconds: float) 
         credentials = grpc.ssl_channel_credentials(found.authority, found.key, found.certificate)
         channel = grpc.secure_channel(address, credentials, options=_CLIENT)
     link.when_lost.append(channel.close)
-    try:
-        grpc.channel_ready_future(channel).result(timeout=seconds)
-    except grpc.FutureTimeoutError:
-        channel.close()
-        raise errors.UnavailableError(None, None, f"no server answers at {address}") from None
     metadata = [("ebbflow-protocol", str(wire.PROTOCOL)), ("ebbflow-token", security.token()), *about.items()]
     open_stream = channel.stream_stream(f"/{SERVICE}/{METHOD}", response_deserializer=link.receive)
-    stream = open_stream(link, metadata=metadata)
+    stream = open_stream(link, metadata=metadata, wait_for_ready=True)
+    late: list[bool] = []
+
+    def end() -> None:
+        late.append(True)
+        stream.cancel()
+
+    limit = threading.Timer(seconds, end)  # a channel that is asked whether it is ready would take 0.2 s to close
+    limit.daemon = True
+    limit.start()
     try:
         greeting = {str(key): str(value) for key, value in stream.initial_metadata()}
         if greeting.get("ebbflow-protocol") != str(wire.PROTOCOL):  # refused, or no server of ours
@@ -158,7 +163,11 @@ def connect(address: str, link: Link, about: Mapping[str, str], seconds: float) 
             raise errors.UnavailableError(None, None, f"what answers at {address} is no Ebbflow server")
     except grpc.RpcError as error:
         channel.close()
+        if late:
+            raise errors.UnavailableError(None, None, f"no server answers at {address}") from None
         raise _described(error) from None
+    finally:
+        limit.cancel()
     threads.submit(link.read, stream, _described)
     return greeting
 
