@@ -140,7 +140,7 @@ def _could_be(node: Any, code: CodeType) -> bool:
         return False
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & 4) + bool(code.co_flags & 8)  # *args and **kwargs
-    given = {name.lstrip("_") for name in parameters(node.args)}  # a private name may be written otherwise
+    given = [name.lstrip("_") for name in parameters(node.args)]  # a private name may be written otherwise
     return len(given) == count and all(any(v.endswith(g) for g in given) for v in code.co_varnames[:count])
 
 

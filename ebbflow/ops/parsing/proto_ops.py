@@ -107,13 +107,14 @@ def _descriptor(message_type: str, source: str) -> Any:
     raise invalid(f"No descriptor found for message type {message_type} in {source or 'local://'!r}")
 
 
-def _pool_of(source: str) -> Any:
+def _pool_of(source: str | bytes) -> Any:
     from google.protobuf import descriptor_pb2, descriptor_pool
     from google.protobuf.message import DecodeError
 
     try:
-        if source.startswith("bytes://"):
-            data = source[len("bytes://") :].encode("latin-1", "surrogateescape")
+        given = source if isinstance(source, bytes) else source.encode("utf-8", "surrogateescape")
+        if given.startswith(b"bytes://"):  # bytes that are no text stay bytes on their way through an attr
+            data = given[len(b"bytes://") :]
         else:
             with open(source, "rb") as file:
                 data = file.read()

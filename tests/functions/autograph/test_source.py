@@ -44,6 +44,7 @@ nested_lambdas = lambda x: (lambda y: y if y > 1 else 1.0)(x) if x > 0 else 0.0 
         (same_arguments[2], [2.0, 1.0]),
         (over_lines, [3.0, -1.5]),
         (nested_lambdas, [1.5, 0.0]),
+        (lambda x, _=0, __=0: x if x > 0 else -x, [1.5, 1.5]),  # names that differ in underscores alone
     ],
 )
 def test_lambdas(function, expected):

@@ -122,7 +122,8 @@ def test_numbers_of_all_kinds_and_defaults_go_there_and_back():
     for number, (name, (kind, _, _)) in enumerate(ROWS.items(), 1):
         message.field.add(name=name, number=number, type=kind, label=3)
     message.field.add(name="word", number=20, type=9, label=1, default_value="none")
-    source = "bytes://" + listed.SerializeToString().decode("latin-1")
+    listed.file[0].options.java_package = "x" * 200  # so long that the bytes are no text
+    source = b"bytes://" + listed.SerializeToString()
     types, values = (
         [t for _, t, _ in ROWS.values()],
         [tf.constant(np.array([row], t.as_numpy_dtype)) for _, t, row in ROWS.values()],
