@@ -426,7 +426,7 @@ def _key(fetches: Any) -> Any:
         return id(fetches)
     if kind is str:
         return fetches
-    if kind is list or kind is tuple:
+    if kind is list or kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields")):  # states of cells
         parts = []
         for item in fetches:
             part = _key(item)

@@ -233,3 +233,12 @@ def test_keys_of_feeds_may_be_nested():
         assert packed.shape == [2, 2, 1, 2]
         values = [[np.full([1, 2], 1.0), np.full([1, 2], 2.0)], [np.full([1, 2], 3.0), np.full([1, 2], 4.0)]]
         assert session.run(packed, {state: values})[:, :, 0, 0].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_states_of_cells_among_the_fetches_are_prepared_once():
+    with tf.Graph().as_default(), v1.Session() as session:
+        State = collections.namedtuple("State", "c h")
+        state = State(tf.constant(1.0), tf.constant(2.0))
+        for _ in range(2):
+            assert session.run([(state,)]) == [(State(1.0, 2.0),)]
+        assert len(session._runners) == 1
