@@ -26,7 +26,8 @@ def _shapes(arguments: Any, captured_inputs: Any, *, output_shapes: Any) -> list
 
 MapDefun = op(
     "MapDefun(arguments:list(Targuments), captured_inputs:list(Tcaptured)) -> (output:list(output_types)) | "
-    f"Targuments: list(type) >= 1; Tcaptured: list(type) >= 0; {TYPED}; f: func; max_intra_op_parallelism: int = 1",
+    f"Targuments: list(type) >= 1; Tcaptured: list(type) >= 0 = []; {TYPED}; f: func; "
+    "max_intra_op_parallelism: int = 1",
     shape=_shapes,
     gradient=FLAT,
 )

@@ -34,7 +34,7 @@ def test_tf1_has_another_order_and_rows_may_differ_in_length():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda rows: tf.io.deserialize_many_sparse(rows, tf.int32), "type int32 but it holds float32"),
+        (lambda rows: tf.io.deserialize_many_sparse(rows, tf.int32), "type int32 but SparseTensor"),
         (lambda rows: tf.io.deserialize_many_sparse(rows[:, :2], tf.float32), "must have 3 columns"),
         (lambda rows: tf.io.deserialize_many_sparse([[b"a", b"b", b"c"]], tf.float32), "Could not parse"),
         (lambda rows: tf.io.deserialize_many_sparse(rows[:0], tf.float32), "at least 1 serialized"),
