@@ -31,12 +31,23 @@ MissingNameError.__module__ = "builtins"
 MissingNameError.__name__ = MissingNameError.__qualname__ = "AttributeError"
 
 
+INSTEAD = {
+    "lite": "save models with tf.saved_model.save or model.export(), which TensorFlow's own converter reads",
+    "mlir": "print(function.get_concrete_function(...).graph.as_graph_def()) shows what a function computes",
+    "experimental.tensorrt": "models run here without conversion; tf.function(jit_compile=True) compiles them",
+}
+"""What TensorFlow has and this does not, with what to use in its place."""
+
+
 def advice(key: str, path: str) -> str:
     """Return where a missing name is to be found, or what name was probably meant.
 
     >>> advice("v2", "nn.rel")
     'did you mean tf.nn.relu?'
     """
+    for absent, other in INSTEAD.items():
+        if f"{path}.".startswith(f"{absent}."):
+            return f"tf.{absent} is not part of Ebbflow: {other}"
     elsewhere = _other_doors(key, path)
     if elsewhere:
         return elsewhere

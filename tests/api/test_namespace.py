@@ -114,6 +114,7 @@ def test_star_import_takes_the_public_names():
         ("errors.GFile", "did you mean tf.gfile.GFile?"),
         ("contrib", "tf.contrib exists only at the TF 1 door"),
         ("mul", "tf.mul exists only at the TF 1 door"),
+        ("lite", "tf.lite is not part of Ebbflow: save models with tf.saved_model.save"),
     ],
 )
 def test_missing_names_say_what_was_meant(path, says):
