@@ -7,8 +7,10 @@ makes the operator: True, False, or None where nothing is promised. Knows ops; i
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from ebbflow.core import dtypes
@@ -71,8 +73,13 @@ class LinearOperator(Module, CompositeTensor):
         self._is_positive_definite = is_positive_definite
         self._is_square_hint = True if is_non_singular or is_self_adjoint or is_positive_definite else is_square
         self._parameters = parameters or {}
-        super().__init__(name=type(self).__name__)
         self._name = name or type(self).__name__  # which may be any text: sums are called "Add/a__b/"
+
+    @contextlib.contextmanager
+    def _name_scope(self, name: str | None = None) -> Iterator[Any]:  # type: ignore[override]
+        """Open the scope of a method: programs' own operators call it."""
+        with name_scope(self.name if name is None else f"{self.name}/{name}") as scope:
+            yield scope
 
     # --- what is promised ---------------------------------------------------------------------------------------------
 

@@ -162,3 +162,11 @@ def test_a_circulant_is_a_convolution():
 def test_matrices_are_added_by_their_argument_of_old():
     for operator, diagonal in ((L.LinearOperatorIdentity(2), 2.0), (L.LinearOperatorZeros(2), 1.0)):
         np.testing.assert_array_equal(np.diag(operator.add_to_tensor(mat=tf.ones([2, 2]))), [diagonal] * 2)
+
+
+def test_methods_of_own_operators_have_scopes():
+    operator = tf.linalg.LinearOperatorFullMatrix([[1.0]], name="mine")
+    with tf.Graph().as_default():
+        for scope in ("mine/solve/", "mine/solve_1/"):
+            with operator._name_scope("solve") as found:
+                assert found == scope
