@@ -415,7 +415,7 @@ class EagerTensor(Tensor):
         """Give the elements to look at (Python 3.12 and later ask for them)."""
         if self._dtype.np.hasobject:
             raise BufferError(f"Cannot convert a Tensor of dtype {self._dtype.name} to a buffer")
-        return memoryview(self._array).toreadonly()  # type: ignore[arg-type]
+        return memoryview(dtypes.as_integers(self._array)).toreadonly()  # type: ignore[arg-type]
 
     def __len__(self) -> int:
         if not self._array.ndim:

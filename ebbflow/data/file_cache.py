@@ -112,6 +112,8 @@ def _here() -> str:
 
 def _drop_left_behind(path: str) -> None:
     """Remove the lock of a process of this machine that is gone."""
+    if not files.exists(path):  # an error would hold on to the frames of whoever takes the first element
+        return
     try:
         machine, process = files.read_bytes(path).decode().split("\n")[1].split()
         if machine == _here():
