@@ -2,17 +2,39 @@
 TF 2's manners and without a seed.
 """
 
+import os
 import pathlib
 import sys
 
 import pytest
 
 import ebbflow as tf
+from ebbflow.cluster import ports
 from ebbflow.core import context
 from ebbflow.engines import devices
 from ebbflow.ops.random import seeds
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+_free_ports = ports.free_ports
+
+
+def _ports_of_this_worker(count):
+    """Return free ports that no other worker of this run takes meanwhile: each has halves of one remainder.
+
+    Linux gives odd ports.
+    """
+    workers, number = (
+        int(os.environ.get(f"PYTEST_XDIST_{name}", default).removeprefix("gw"))
+        for name, default in (("WORKER_COUNT", "1"), ("WORKER", "gw0"))
+    )
+    found = []
+    while len(found) < count:
+        found += [port for port in _free_ports(count) if port // 2 % workers == number and port not in found]
+    return found[:count]
+
+
+ports.free_ports = _ports_of_this_worker
 
 
 @pytest.hookimpl(wrapper=True)
