@@ -222,9 +222,10 @@ _MOST_LEAKY_RUNS = 6
 
 
 def assert_no_new_pyobjects_executing_eagerly(warmup_iters: int | Callable[..., Any] = 2) -> Callable[..., Any]:
-    """Decorate a test that must leave no Python objects behind, run eagerly some times and then until one run leaves none.
+    """Decorate a test that must leave no Python objects behind: eagerly, some times, then until one run leaves none.
 
-    Threads of the process make objects of their own beside the test, so a single run says nothing; a test that leaks does so each time.
+    Threads of the process make objects of their own beside the test, so a single run says nothing; a test that leaks
+    does so each time.
     """
     if callable(warmup_iters):  # TensorFlow 1.15: the decorator itself
         return assert_no_new_pyobjects_executing_eagerly()(warmup_iters)
