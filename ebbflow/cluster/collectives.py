@@ -80,7 +80,10 @@ class CollectiveGroup:
                 names = ", ".join(f"{rank} at {self.addresses[rank]}" for rank in missing)
                 groups.pop(self.number, None)
                 raise errors.DeadlineExceededError(
-                    None, None, f"members {names} of the group did not come within {seconds:.0f} seconds"
+                    None,
+                    None,
+                    f"workers {names} did not come within {seconds:.0f} seconds: is each of them running, at the "
+                    "address that the TF_CONFIG of all workers has for it, and from the same start of the job?",
                 )
             if time.monotonic() > reminder:
                 logging.info("waiting for members %s of the group of %d", missing, self.size)

@@ -29,7 +29,7 @@ from ebbflow.runtime.partition import Part
 from ebbflow.runtime.run_on_devices import Team
 
 SCHEME = "grpc://"
-WAIT_SECONDS = 600.0
+WAIT_SECONDS = 120.0
 """How long a session waits for the tasks of its cluster, unless `ConfigProto.operation_timeout_in_ms` says so."""
 
 REMIND_SECONDS = 10.0
@@ -92,16 +92,18 @@ class Cluster:
 
 
 class _Deadline(NamedTuple):
-    """Until when to wait for tasks, and what it means if they do not answer."""
+    """Until when to wait for tasks, how long that is, and what it means if they do not answer."""
 
     time: float
+    seconds: float
     error: type[errors.OpError]
 
 
 def _deadline(config: Any) -> _Deadline:
     asked = config.operation_timeout_in_ms / 1000
     error = errors.DeadlineExceededError if asked else errors.UnavailableError
-    return _Deadline(time.monotonic() + (asked or WAIT_SECONDS), error)
+    seconds = min(asked or WAIT_SECONDS, stopping.seconds_left())
+    return _Deadline(time.monotonic() + seconds, seconds, error)
 
 
 def _reached(address: str, name: str, end: _Deadline) -> LocalPeer | RemotePeer:
@@ -114,7 +116,11 @@ def _reached(address: str, name: str, end: _Deadline) -> LocalPeer | RemotePeer:
         except errors.UnavailableError as error:
             if left <= 0:
                 raise end.error(  # type: ignore[call-arg]
-                    None, None, f"{name} does not answer at {address}: {error.message}. Is its server running?"
+                    None,
+                    None,
+                    f"{name} does not answer at {address}: {error.message} (waited {end.seconds:.3g} s). Is its server "
+                    "running, and is this the address that the cluster has for it? A session may do without a task: "
+                    "ConfigProto(device_filters=[...]); it waits longer with ConfigProto(operation_timeout_in_ms=...)",
                 ) from None
         if time.monotonic() >= remind:
             logging.info("CreateSession still waiting for response from worker: %s", name)

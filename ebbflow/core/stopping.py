@@ -40,6 +40,11 @@ class Stop:
         """Whether the deadline has passed."""
         return self._end is not None and time.monotonic() >= self._end
 
+    @property
+    def left(self) -> float:
+        """How many seconds there are until the deadline; infinitely many without one."""
+        return float("inf") if self._end is None else max(self._end - time.monotonic(), 0.0)
+
     def cancel(self) -> None:
         """Have everything that heeds this end."""
         self.cancelled = self.urgent = True
@@ -62,7 +67,7 @@ class Stop:
         try:
             while not ready():
                 self.check(what)
-                condition.wait(None if self._end is None else max(self._end - time.monotonic(), 0.0))
+                condition.wait(None if self._end is None else self.left)
         finally:
             for stop in self._chain:
                 with stop._lock:
@@ -96,6 +101,11 @@ def look() -> None:
     stop = _here.stop
     if stop is not None:
         stop.check("Loop execution was cancelled.")
+
+
+def seconds_left() -> float:
+    """Return how long what runs in this thread may still take."""
+    return NEVER.left if _here.stop is None else _here.stop.left
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ebbflow.checkpoint import management
-from ebbflow.core import context, errors
+from ebbflow.core import context, errors, stopping
 from ebbflow.core.typing import Feeds, Message, Nested
 from ebbflow.monitored.live_state import LiveState
 from ebbflow.platform import logging
@@ -172,34 +172,44 @@ class SessionManager:
 
     def wait_for_session(self, master: str, config: Message | None = None, max_wait_secs: float = float("inf")) -> Any:
         """Return a session that is ready because somebody else made it so; DeadlineExceededError after so long."""
-        end = time.monotonic() + (float("inf") if max_wait_secs is None else max_wait_secs)
+        patience = stopping.Stop(seconds=None if max_wait_secs == float("inf") else max_wait_secs)
         pause = min(self._wait, FIRST_WAIT)
         while True:
-            sess, live = self._session(master, config)
-            waiting: str | None = "the chief restores"
-            try:
-                done = False
-                if live.heed():
-                    done, waiting = self._local_init(sess)
-                if done:
-                    ready, waiting = self._is_ready(sess)
-                    if ready:
-                        return sess
-                sess.close()
-            except errors.AbortedError as error:  # the chief has just restored
-                sess.close()
-                waiting = str(error)
-            except BaseException:
-                sess.close()
-                raise
-            left = end - time.monotonic()
-            if left <= pause:
+            sess, waiting = self._ready_session(master, config, patience)
+            if sess is not None:
+                return sess
+            if patience.left <= pause:
                 raise errors.DeadlineExceededError(
-                    None, None, f"Session was not ready after waiting {max_wait_secs} secs."
+                    None, None, f"Session was not ready after waiting {max_wait_secs} secs. {waiting}"
                 )
             logging.info("Waiting for model to be ready.  Ready_for_local_init_op:  %s", waiting)
             time.sleep(pause)
             pause = min(self._wait, LONGEST_WAIT, 2 * pause)
+
+    def _ready_session(self, master: str, config: Any, patience: stopping.Stop) -> tuple[Any, str | None]:
+        """Return a session, if somebody has made its cluster ready, or what it waits for."""
+        try:
+            with stopping.heeding(patience):
+                sess, live = self._session(master, config)
+        except errors.UnavailableError as error:  # a task is not there
+            return None, error.message
+        waiting: str | None = "the chief restores"
+        try:
+            done = False
+            if live.heed():
+                done, waiting = self._local_init(sess)
+            if done:
+                done, waiting = self._is_ready(sess)
+            if done:
+                return sess, None
+            sess.close()
+        except errors.AbortedError as error:  # the chief has just restored
+            sess.close()
+            waiting = str(error)
+        except BaseException:
+            sess.close()
+            raise
+        return None, waiting
 
     # --- ready -------------------------------------------------------------------------------------------------------
 

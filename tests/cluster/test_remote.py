@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.cluster import transport, wire
+from ebbflow.cluster import remote, transport, wire
 from ebbflow.cluster.endpoint import here
 from ebbflow.cluster.link import Link
 from ebbflow.cluster.steps import Steps
@@ -239,6 +239,21 @@ def test_a_worker_whose_ps_is_not_there_says_so_in_time(ports):
     with pytest.raises(tf.errors.DeadlineExceededError, match=rf"/job:ps/replica:0/task:0 does not answer.*:{ps}"):
         v1.Session(server.target, config=config)
     server._stop()
+
+
+def test_a_session_to_a_silent_master_says_where_it_waited_and_how_long(ports, monkeypatch):
+    (port,) = ports(1)
+    assert remote.WAIT_SECONDS == 120.0
+    monkeypatch.setattr(remote, "WAIT_SECONDS", 0.2)
+    with pytest.raises(tf.errors.UnavailableError, match=rf"does not answer at localhost:{port}.*waited 0.2 s.*server"):
+        v1.Session(f"grpc://localhost:{port}")
+
+
+def test_a_worker_waits_no_longer_for_a_chief_that_is_not_there_than_it_was_told(ports):
+    (port,) = ports(1)
+    manager = v1.train.SessionManager()
+    with pytest.raises(tf.errors.DeadlineExceededError, match=rf"after waiting 0.3 secs.*localhost:{port}"):
+        manager.wait_for_session(f"grpc://localhost:{port}", max_wait_secs=0.3)
 
 
 def test_a_port_is_free_once_its_server_has_stopped(ports):
