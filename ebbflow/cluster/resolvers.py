@@ -1,7 +1,8 @@
 """`tf.distribute.cluster_resolver`: who is in a cluster, told by whoever started the job.
 
 A resolver answers the ClusterSpec, which task this process is, and the address of a task. TF_CONFIG, SLURM's variables
-and Kubernetes' pods are read when asked, so a job that has changed is seen as it is. Knows no servers and no sessions.
+and Kubernetes' pods are read when asked, so a job that has changed is seen as it is. Knows no servers; a session only
+tells what devices a task has.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ebbflow.cluster.spec import ClusterSpec
-from ebbflow.core import errors
+from ebbflow.core import context, errors
+from ebbflow.core.device import is_compatible
 from ebbflow.core.typing import Message
 from ebbflow.engines import devices as engine_devices
+from ebbflow.runtime.session import Session
 
 
 def format_master_url(master: str, rpc_layer: str | None = None) -> str:
@@ -51,8 +54,15 @@ class ClusterResolver:
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: Message | None = None
     ) -> Mapping[str, int]:
-        """Return how many devices of each kind a task has besides its CPUs; here, those of this process."""
-        kinds = Counter(device.device_type for device in engine_devices.list_logical_devices())
+        """Return how many devices of each kind a task has besides its CPUs: eagerly, those that this process sees."""
+        if context.executing_eagerly():
+            found: Iterable[Any] = engine_devices.list_logical_devices()
+        else:
+            with Session(self.master(task_type, task_id), config=config_proto) as session:
+                found = session.list_devices()
+        named = task_type is not None and task_id is not None
+        wanted = f"/job:{task_type}/task:{task_id}" if named else ""
+        kinds = Counter(device.device_type for device in found if is_compatible(wanted, device.name))
         return {kind: count for kind, count in kinds.items() if kind != "CPU"}
 
     def _address(self, task_type: str | None, task_id: int | None, rpc_layer: str | None) -> str:
@@ -182,7 +192,8 @@ class TFConfigClusterResolver(ClusterResolver):
     @property
     def task_type(self) -> str | None:
         """The job that this process is of."""
-        return _config().get("task", {}).get("type") if self._task_type is None else str(self._task_type)
+        kind = _config().get("task", {}).get("type") if self._task_type is None else self._task_type
+        return None if kind is None else str(kind)
 
     @task_type.setter
     def task_type(self, task_type: str | None) -> None:
@@ -211,6 +222,13 @@ class TFConfigClusterResolver(ClusterResolver):
     @rpc_layer.setter
     def rpc_layer(self, rpc_layer: str | None) -> None:
         self._rpc_layer = rpc_layer
+
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Message | None = None
+    ) -> Mapping[str, int]:
+        """Return how many devices of each kind a task has besides its CPUs, by default this one."""
+        kind = self.task_type if task_type is None else task_type
+        return super().num_accelerators(kind, self.task_id if task_id is None else task_id, config_proto)
 
     def cluster_spec(self) -> ClusterSpec:
         """Return the jobs of TF_CONFIG; none where it is not set."""
@@ -308,8 +326,9 @@ class SlurmClusterResolver(ClusterResolver):
         if sum(self._jobs.values()) != total:
             raise RuntimeError(f"The jobs {self._jobs} have {sum(self._jobs.values())} tasks, the job step has {total}")
         self._port_base, self.rpc_layer = port_base, rpc_layer
-        self._gpus_per_node = gpus_per_node or 0
-        self._gpus_per_task = gpus_per_task if gpus_per_task is not None else 0
+        self._gpus_per_node = _visible_gpus() if gpus_per_node is None else gpus_per_node
+        shared = self._gpus_per_node // max(*self._per_node.values(), 1)
+        self._gpus_per_task = shared if gpus_per_task is None else gpus_per_task
         self._auto_set_gpu = auto_set_gpu
 
     @staticmethod
@@ -365,6 +384,14 @@ class SlurmClusterResolver(ClusterResolver):
         return {"GPU": self._gpus_per_task}
 
 
+def _visible_gpus() -> int:
+    """Return the number of GPUs of this node: those that SLURM shows, or those that there are."""
+    shown = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return (
+        len(engine_devices.list_physical_devices("GPU")) if shown is None else len([n for n in shown.split(",") if n])
+    )
+
+
 def _slurm(name: str) -> str:
     for variable in (f"SLURM_{name}", f"SLURM_{name.removeprefix('STEP_')}", f"SLURM_JOB_{name.removeprefix('STEP_')}"):
         if variable in os.environ:
@@ -407,7 +434,7 @@ class KubernetesClusterResolver(ClusterResolver):
                 pods = self._client.list_pod_for_all_namespaces(label_selector=label).items
                 for pod in sorted(pods, key=lambda pod: pod.metadata.name):
                     if pod.status.phase != "Running":
-                        raise RuntimeError(f"Pod {pod.metadata.name!r} is not running; status: {pod.status.phase!r}")
+                        raise RuntimeError(f'Pod "{pod.metadata.name}" is not running; phase: "{pod.status.phase}"')
                     addresses.append(f"{pod.status.host_ip}:{self._port}")
             spec[job] = addresses
         return ClusterSpec(spec)
@@ -421,6 +448,8 @@ class KubernetesClusterResolver(ClusterResolver):
 
 
 def _kubernetes(location: KubernetesExecutableLocation) -> Any:
+    if not isinstance(location, KubernetesExecutableLocation):
+        raise ValueError(f"executable_location must be a KubernetesExecutableLocation, not {location!r}")
     try:
         from kubernetes import client, config  # seldom installed, and only needed by who asks a cluster
     except ImportError:
@@ -506,66 +535,3 @@ def _compute(credentials: Any) -> Any:
         ) from None
     own = {} if credentials in (None, "default") else {"credentials": credentials}
     return discovery.build("compute", "v1", **own)
-
-
-# --- TPUs -------------------------------------------------------------------------------------------------------------
-
-
-class TPUClusterResolver(ClusterResolver):
-    """The hosts of TPUs, by their addresses. Where nobody names any, making one is a ValueError, as programs expect
-    that train on what else there is; names are not looked up in anybody's cloud.
-
-    >>> TPUClusterResolver("grpc://10.0.0.1:8470").master()
-    'grpc://10.0.0.1:8470'
-    """
-
-    def __init__(
-        self,
-        tpu: str | None = None,
-        zone: str | None = None,
-        project: str | None = None,
-        job_name: str = "worker",
-        coordinator_name: str | None = None,
-        coordinator_address: str | None = None,
-        credentials: object = "default",
-        service: object = None,
-        discovery_url: str | None = None,
-    ):
-        tpu = tpu or os.environ.get("TPU_NAME") or os.environ.get("COLAB_TPU_ADDR")
-        if not tpu:
-            raise ValueError("Please provide a TPU Name to connect to.")
-        layer, separator, addresses = tpu.rpartition("://")
-        self._addresses = [] if tpu == "local" else [a for a in addresses.split(",") if a]
-        if any(not re.search(r":\d+$", address) for address in self._addresses):
-            raise ValueError(
-                f"TPUs are found by their addresses here ('grpc://host:port', several with commas between), got {tpu!r}"
-            )
-        self._layer = layer if separator else "grpc"
-        self._jobs = {job_name: self._addresses} if self._addresses else {}
-        if self._jobs and coordinator_name and coordinator_address:
-            self._jobs[coordinator_name] = [coordinator_address]
-        self.task_type, self.task_id = job_name, 0
-
-    def __enter__(self) -> TPUClusterResolver:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        """Leave; there is nothing to undo."""
-
-    def cluster_spec(self) -> ClusterSpec:
-        """Return the jobs and the addresses of their tasks; without any for "local"."""
-        return ClusterSpec(self._jobs)
-
-    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """Return the address of a task, by default of the first; "" for "local"."""
-        if not self._jobs:
-            return ""
-        return self._address(task_type or self.task_type, task_id or 0, rpc_layer or self._layer)
-
-    def get_master(self) -> str:
-        """Return the address of the first task."""
-        return self.master()
-
-    def get_job_name(self) -> str | None:
-        """Return the name of the job that has the TPUs."""
-        return self.task_type

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow import messages
-from ebbflow.cluster.resolvers import TPUClusterResolver
+from ebbflow.cluster.tpu_resolver import TPUClusterResolver
 from ebbflow.core import errors
 from ebbflow.core.tensor import Tensor
 from ebbflow.distribute.mirrored import MirroredExtended

@@ -6,6 +6,10 @@ from types import SimpleNamespace as Thing
 import pytest
 
 import ebbflow as tf
+from ebbflow.cluster.sagemaker import SageMakerClusterResolver
+from ebbflow.cluster.tpu_resolver import ENVIRONMENT
+from ebbflow.engines import devices as engine_devices
+from ebbflow.runtime.session import BaseSession
 
 resolvers = tf.distribute.cluster_resolver
 TWO = {"worker": ["a:1", "b:2"], "ps": ["c:3"]}
@@ -53,6 +57,8 @@ def test_several_together():
         ({"session_master": "z:1"}, {}, "z:1", (None, None, None)),
         ({"cluster": TWO, "task": {"type": "ps", "index": "0"}, "rpc_layer": "http"}, TWO, "http://c:3",
          ("ps", 0, "http")),
+        ({"cluster": {"12": ["c:3"], "ps": ["d:4"]}, "task": {"type": 12, "index": 0}}, {"12": ["c:3"], "ps": ["d:4"]},
+         "c:3", ("12", 0, None)),
     ],
 )  # fmt: skip
 def test_tf_config(monkeypatch, config, cluster, master, task):
@@ -90,6 +96,59 @@ def test_slurm(monkeypatch):
         resolvers.SlurmClusterResolver()
 
 
+@pytest.mark.parametrize(
+    "gpus, given, expected", [("0,1,2,3", {}, 2), ("0", {}, 0), ("", {}, 0), ("0,1", {"gpus_per_task": 2}, 2)]
+)
+def test_slurm_shares_the_gpus_of_a_node_among_its_tasks(monkeypatch, gpus, given, expected):
+    for name, value in {"PROCID": "0", "STEP_NODELIST": "n[1-2]", "STEP_TASKS_PER_NODE": "2(x2)"}.items():
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", gpus)
+    assert resolvers.SlurmClusterResolver(**given).num_accelerators() == {"GPU": expected}
+
+
+@pytest.mark.parametrize(
+    "hosts, own, jobs, master, index",
+    [
+        ('["a-1","a-2"]', "a-2", {"worker": ["a-1:2223", "a-2:2223"]}, "a-2:2223", 1),
+        ('["a-1"]', "a-1", {"worker": ["a-1:2223"]}, "", 0),
+        ("", "", {}, "", None),
+    ],
+)
+def test_sagemaker(monkeypatch, hosts, own, jobs, master, index):
+    monkeypatch.setenv("SM_HOSTS", hosts)
+    monkeypatch.setenv("SM_CURRENT_HOST", own)
+    told = SageMakerClusterResolver()
+    assert (told.cluster_spec().as_dict(), told.master(), told.task_id) == (jobs, master, index)
+    assert (told.task_type, told.rpc_layer, told.environment) == ("worker", None, None)
+    if master:
+        assert told.master("worker", 0, "grpc") == "grpc://a-1:2223"
+
+
+def test_hosts_of_sagemaker_that_are_no_list(monkeypatch):
+    for text in ("{", '{"a": 1}', "[1]"):
+        monkeypatch.setenv("SM_HOSTS", text)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="SM_HOSTS"):
+            SageMakerClusterResolver()
+
+
+@pytest.mark.parametrize("eagerly", [True, False])
+def test_devices_of_a_task(monkeypatch, eagerly):
+    """Eagerly those that this process sees, in a graph those that a session of the task lists."""
+    names = [("worker/task:0", "GPU:0"), ("worker/task:0", "TPU:1"), ("worker/task:1", "GPU:0"), ("ps/task:0", "CPU:0")]
+    found = [Thing(name=f"/job:{task}/device:{at}", device_type=at[:3]) for task, at in names]
+    seen, listed = (found, []) if eagerly else ([], found)
+    monkeypatch.setattr(engine_devices, "list_logical_devices", lambda kind=None: seen)
+    monkeypatch.setattr(BaseSession, "list_devices", lambda self: listed)
+    with tf.init_scope() if eagerly else tf.Graph().as_default():
+        own = type("Own", (resolvers.ClusterResolver,), {"master": lambda *which: ""})()
+        assert own.num_accelerators() == {"GPU": 2, "TPU": 1}
+        assert own.num_accelerators("worker", 1) == {"GPU": 1}
+        monkeypatch.setenv(
+            "TF_CONFIG", json.dumps({"cluster": {"worker": ["a:1"]}, "task": {"type": "ps", "index": 0}})
+        )
+        assert resolvers.TFConfigClusterResolver().num_accelerators() == {}
+
+
 def test_kubernetes():
     def pod(name, ip, phase="Running"):
         return Thing(metadata=Thing(name=name), status=Thing(phase=phase, host_ip=ip))
@@ -99,8 +158,10 @@ def test_kubernetes():
     asked = resolvers.KubernetesClusterResolver({"worker": ["x"]}, tf_server_port=80, override_client=client)
     assert asked.cluster_spec().as_dict() == {"worker": ["10.0.0.1:80", "10.0.0.2:80"]}
     assert (asked.master(), asked.master("worker", 1)) == ("", "grpc://10.0.0.2:80")
-    with pytest.raises(RuntimeError, match="'c' is not running"):
+    with pytest.raises(RuntimeError, match='"c" is not running; phase: "Failed"'):
         resolvers.KubernetesClusterResolver({"worker": ["y"]}, override_client=client).cluster_spec()
+    with pytest.raises(ValueError, match="executable_location"):
+        resolvers.KubernetesClusterResolver(executable_location=None)
 
 
 class Compute:
@@ -142,7 +203,7 @@ def test_google_machines_are_asked_for_page_by_page():
 
 
 def test_tpus_are_known_by_their_addresses(monkeypatch):
-    for name in ("TPU_NAME", "COLAB_TPU_ADDR"):
+    for name in ENVIRONMENT:
         monkeypatch.delenv(name, raising=False)
     for nothing in (None, ""):
         with pytest.raises(ValueError, match=r"Please provide a TPU Name to connect to\."):
@@ -159,3 +220,6 @@ def test_tpus_are_known_by_their_addresses(monkeypatch):
         resolvers.TPUClusterResolver("my-tpu")
     monkeypatch.setenv("TPU_NAME", "grpc://9.9.9.9:1")
     assert resolvers.TPUClusterResolver().master() == "grpc://9.9.9.9:1"
+    monkeypatch.setenv("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "grpc://10.0.0.5:8470,grpc://10.0.0.6:8470")
+    assert resolvers.TPUClusterResolver().cluster_spec().as_dict() == {"worker": ["10.0.0.5:8470", "10.0.0.6:8470"]}
+    assert resolvers.TPUClusterResolver(["grpc://1.2.3.4:1"]).master() == "grpc://1.2.3.4:1"

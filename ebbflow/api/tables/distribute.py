@@ -11,7 +11,9 @@ tpu.experimental.embedding.: RowIdInitializer SGD TableConfig
 [cluster.resolvers]
 distribute.cluster_resolver.: ClusterResolver GCEClusterResolver KubernetesClusterResolver KubernetesExecutableLocation
 distribute.cluster_resolver.: SimpleClusterResolver SlurmClusterResolver TFConfigClusterResolver
-distribute.cluster_resolver.: TPUClusterResolver UnionResolver
+distribute.cluster_resolver.UnionResolver
+[cluster.tpu_resolver]
+distribute.cluster_resolver.TPUClusterResolver
 [cluster.server]
 train.Server distribute.Server
 [cluster.spec]
@@ -109,6 +111,11 @@ python.distribute.cluster_resolver.kubernetes_cluster_resolver.: KubernetesClust
 KubernetesExecutableLocation as python.distribute.cluster_resolver.kubernetes_cluster_resolver.ExecutableLocation
 python.distribute.cluster_resolver.slurm_cluster_resolver.: SlurmClusterResolver expand_hostlist expand_tasks_per_node
 python.distribute.cluster_resolver.tfconfig_cluster_resolver.TFConfigClusterResolver
+[cluster.sagemaker]
+python.distribute.cluster_resolver.sagemaker_cluster_resolver.SageMakerClusterResolver
+[cluster.tpu_resolver]
+python.distribute.cluster_resolver.tpu_cluster_resolver.TPUClusterResolver
+python.distribute.cluster_resolver.tpu.tpu_cluster_resolver.TPUClusterResolver
 [cluster.members]
 python.distribute.multi_worker_util.: normalize_cluster_spec task_count is_chief collective_leader coordination_leader
 python.distribute.multi_worker_util.: worker_count id_in_cluster

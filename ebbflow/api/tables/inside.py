@@ -300,6 +300,9 @@ op_def_named as python.framework.op_def_registry.get
 python.framework.op_def_registry.get_registered_ops
 [eager.the_context]
 the_context as python.eager.context.context
+[runtime.session]
+python.client.session.BaseSession
+DeviceAttributes as python.client.session._DeviceAttributes
 [runtime.fetches]
 python.client.session.register_session_run_conversion_functions
 [state.partitioners]
