@@ -21,6 +21,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from ebbflow.core import errors
+from ebbflow.data.free_order import Order
 from ebbflow.data.going_on import Failed, attempt, told
 from ebbflow.data.running import Bunched, Meter, bunch_of, join, standing
 
@@ -295,8 +296,8 @@ class SideBySide:
 
     How many is asked for, or found out: `width` -1 tries more as long as that makes a tenth more calls a second, and
     goes back where it does not (functions in Python that never let go of the interpreter). An error ends nothing: the
-    next element is asked for as if it had not been. With `any_order` none waits for one that takes longer, and calls
-    run at once from the first on: it may be that one that the others are waited for by.
+    next element is asked for as if it had not been. Where the `order` is free none waits for one that takes longer, and
+    calls run at once from the first on: it may be that one that the others are waited for by.
     """
 
     def __init__(
@@ -306,10 +307,10 @@ class SideBySide:
         width: int,
         end: Callable[[], None] | None = None,
         apart: bool = True,
-        any_order: bool = False,
+        order: Order | None = None,
     ):
         self._call, self._elements = call, elements
-        self._any_order = any_order
+        self._order = order
         self._apart = apart  # whether calls may wait for each other, so that each needs a thread of its own
         self._together = 1  # how many calls a thread is given at once
         self._end = end  # called behind the last element, or when nobody wants any more
@@ -323,7 +324,7 @@ class SideBySide:
         self._done: deque[Any] = deque()  # results that are there, or how they failed
         self._number = -1
         self.meter: Meter | None = None
-        if any_order and self._most > 1:
+        if order is not None:
             self._pool = Workers("map")
 
     def __iter__(self) -> SideBySide:
@@ -361,10 +362,11 @@ class SideBySide:
             raise _left_behind("map")
         if not self._done:
             self._hand_over()
-            if not self._running:
+            future = self._next_done()
+            if future is None:
                 self._close()
                 raise StopIteration
-            self._done.extend(self._next_done().result())
+            self._done.extend(future.result())
             self._hand_over()  # nobody waits for whoever takes these
         if self._trial is not None:
             self._width = self._trial.after_one()
@@ -375,20 +377,33 @@ class SideBySide:
             raise found.error
         return found
 
-    def _next_done(self) -> Future[Any]:
-        if self._any_order and not self._running[0].done():
-            wait(self._running, return_when=FIRST_COMPLETED)
-            for i, future in enumerate(self._running):
-                if future.done():
-                    del self._running[i]
-                    return future
-        return self._running.popleft()
+    def _next_done(self) -> Future[Any] | None:
+        """Return the call whose results come next, None where no more run."""
+        place = 0 if self._order is None or not self._order.free else self._first_done(self._order)
+        if place >= len(self._running):
+            return None
+        future = self._running[place]
+        del self._running[place]
+        if self._order is not None:
+            self._order.note(place)
+        return future
 
-    def _hand_over(self) -> None:
+    def _first_done(self, order: Order) -> int:
+        """Return the place, among the calls that run, of one that is done, or of the one that was next before."""
+        before = order.again()
+        if before is not None:
+            self._hand_over(before + 1)
+            return before
+        if self._running and not self._running[0].done():
+            wait(self._running, return_when=FIRST_COMPLETED)
+        return next((i for i, future in enumerate(self._running) if future.done()), 0)
+
+    def _hand_over(self, least: int = 0) -> None:
+        """Have as many calls run as should, `least` of them in any case."""
         pool: Workers = self._pool  # type: ignore[assignment]
         pool.resize(self._width)
         most = self._width + (1 if self._together > 1 else self._width)  # so that no thread waits for whoever takes
-        while len(self._running) < most:
+        while len(self._running) < max(most, least):
             elements = list(itertools.islice(told(self._elements), self._together))
             if not elements:
                 return

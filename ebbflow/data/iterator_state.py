@@ -1,7 +1,8 @@
 """Where an iterator is, as a value: what a checkpoint keeps of one, and the ops that take it and give it back.
 
 The state is how many elements were taken and the seeds that the iteration began with, so it is small whatever buffers
-hold, and means the same however many calls run at once.
+hold, and means the same however many calls run at once. Where stages left their order free it is also in which order
+their elements came.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import op
+from ebbflow.data import free_order
+from ebbflow.data.free_order import Packed
 from ebbflow.data.iterator_ops import position_of
 from ebbflow.data.options import ExternalStatePolicy
 from ebbflow.data.pipe import Position, stages
@@ -25,26 +28,30 @@ SeedState = tuple[int, int, int]
 
 
 class State:
-    """How far an iterator came, and the seeds of its stages when it began."""
+    """How far an iterator came, the seeds of its stages when it began, and the order of those that left it free."""
 
-    __slots__ = ("seeds", "taken")
+    __slots__ = ("orders", "seeds", "taken")
 
-    def __init__(self, taken: int, seeds: Sequence[SeedState] | None):
-        self.taken, self.seeds = taken, seeds
+    def __init__(self, taken: int, seeds: Sequence[SeedState] | None, orders: Packed | None = None):
+        self.taken, self.seeds, self.orders = taken, seeds, orders
 
     @classmethod
     def of(cls, position: Position) -> State:
         """Return where an iterator is."""
-        return cls(position.taken, position.all_seeds)
+        taken = position.taken  # first: what is noted meanwhile does no harm
+        return cls(taken, position.all_seeds, position.orders)
 
     def restore(self, position: Position) -> None:
         """Have an iterator go on from here."""
-        position.go_to(self.taken, self.seeds)
+        position.go_to(self.taken, self.seeds, self.orders)
 
-    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the state as arrays: the count, and a row of three numbers for each seeded stage and the iteration."""
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """Return the state as arrays.
+
+        They are the count, a row of three numbers for each seeded stage and the iteration, and orders, where any are.
+        """
         seeds = np.array([_as_signed(state) for state in self.seeds or ()], np.int64).reshape(-1, 3)
-        return np.array(self.taken, np.int64), seeds
+        return np.array(self.taken, np.int64), seeds, *free_order.to_arrays(self.orders or [])
 
     @classmethod
     def from_arrays(cls, arrays: Sequence[Any]) -> State:
@@ -53,7 +60,8 @@ class State:
         seeds = np.asarray(arrays[1]) if len(arrays) > 1 else None
         if taken.size != 1 or int(taken.item()) < 0 or (seeds is not None and (seeds.ndim != 2 or seeds.shape[1] != 3)):
             raise ValueError("an iterator's state is a count and three numbers for each stage in random order")
-        return cls(int(taken.item()), None if seeds is None else [(a, b, c) for a, b, c in seeds.tolist()])
+        states = None if seeds is None else [(a, b, c) for a, b, c in seeds.tolist()]
+        return cls(int(taken.item()), states, free_order.from_arrays(arrays[2:]))
 
 
 def _as_signed(state: SeedState) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from operator import itemgetter
@@ -17,6 +16,7 @@ from ebbflow.core.op import op
 from ebbflow.data.background import Ahead, SideBySide, width_of
 from ebbflow.data.calls import Call, Mapped, Masked, OneByOne
 from ebbflow.data.columns import Columns
+from ebbflow.data.free_order import Order, order_of
 from ebbflow.data.going_on import Failed, attempt, goes_on, told
 from ebbflow.data.pipe import (
     MAPS,
@@ -137,6 +137,11 @@ def _(
 
     def start() -> Iterator[Element]:
         alone = current.run.mode is DEBUG or 0 <= source.size <= 1  # nothing runs beside the only element
+        free = width != 1 and not alone and (said == b"false" or (said == b"default" and not current.run.in_order))
+        free = free and call.facts.in_python and not call.facts.draws  # others take about as long as each other
+        order = order_of(stage.item(), free)
+        if order.free:
+            return SideBySide(call.numbered, source.start(), width, order=order)
         if alone and not call.facts.draws:
             return OneByOne(call, source.start(), "map")
         if current.run.processes and call.facts.in_python and width != 1 and available():
@@ -144,11 +149,10 @@ def _(
             return SideBySide(call.elsewhere(apart), source.start(), width_of(width), apart.close)
         in_turn = Turns(call.numbered, call.facts.drawn_once) if call.facts.draws else call.numbered
         entangled = call.facts.in_python or call.facts.draws  # such calls may wait for each other
-        free = said == b"false" or (said == b"default" and not current.run.in_order)
-        free = free and call.facts.in_python and not call.facts.draws  # others take about as long as each other
-        return SideBySide(in_turn, source.start(), 1 if alone else width, apart=entangled, any_order=free)
+        return SideBySide(in_turn, source.start(), 1 if alone else width, apart=entangled)
 
-    return made(start, source.size, source, _rows(f), _mapped(source, call), call, MAPS)
+    stage = made(start, source.size, source, _rows(f), _mapped(source, call), call, MAPS, mixes=True)
+    return stage
 
 
 @FilterDataset.kernel
@@ -299,47 +303,66 @@ class AsTheyCome:
     """Elements of `cycle` datasets side by side, whichever are there; nobody waits for one that takes longer."""
 
     def __init__(
-        self, elements: Iterator[Element], begin: Callable[[Element, threading.Event], Ahead], cycle: int, block: int
+        self,
+        elements: Iterator[Element],
+        begin: Callable[[Element, threading.Event], Ahead],
+        cycle: int,
+        block: int,
+        order: Order,
     ):
         self._elements, self._begin, self._cycle, self._block = elements, begin, cycle, block
-        self._came = threading.Event()
-        self._running: deque[Ahead] = deque()  # the one whose turn it is first
-        self._taken, self._more = 0, True  # how many of its block are gone
+        self._came, self._order = threading.Event(), order
+        self._running: list[Ahead] = []  # in the order they began
+        self._place = self._taken = 0  # whose turn it is, and how many of its block are gone
+        self._more = True
 
     def __iter__(self) -> AsTheyCome:
         return self
 
     def __next__(self) -> Element:
         while True:
-            while self._more and len(self._running) < self._cycle:
-                element = next(self._elements, None)
-                self._more = element is not None
-                if element is not None:
-                    self._running.append(self._begin(element, self._came))
+            before = self._order.again()
+            self._open(self._cycle if before is None else max(self._cycle, before + 1))
+            if before is not None:
+                self._turn_to(min(before, len(self._running)))
             if not self._running:
                 raise StopIteration
-            self._came.clear()
-            if not self._turn_to_ready():
-                self._came.wait()
-                continue
-            found = next(self._running[0], None)
+            if before is None:
+                self._wait_for_one()
+            if self._place == len(self._running):
+                raise StopIteration  # a state that this dataset cannot have had
+            self._order.note(self._place)
+            found = next(self._running[self._place], None)
             if found is not None:
                 self._taken += 1
                 return found
-            self._running.popleft()
+            del self._running[self._place]
             self._taken = 0
 
-    def _turn_to_ready(self) -> bool:
-        """Have one first that has something; the one whose turn it is, until its block is gone."""
-        if self._taken >= self._block:
-            self._running.rotate(-1)
-            self._taken = 0
-        for _ in range(len(self._running)):
-            if self._running[0].ready:
-                return True
-            self._running.rotate(-1)
-            self._taken = 0
-        return False
+    def _open(self, count: int) -> None:
+        while self._more and len(self._running) < count:
+            element = next(self._elements, None)
+            self._more = element is not None
+            if element is not None:
+                self._running.append(self._begin(element, self._came))
+
+    def _turn_to(self, place: int) -> None:
+        if place != self._place:
+            self._place, self._taken = place, 0
+
+    def _wait_for_one(self) -> None:
+        """Have it be the turn of one that has something; of the one whose turn it is, until its block is gone."""
+        count = len(self._running)
+        first = self._place + 1 if self._taken >= self._block else self._place
+        if not self._order.free:
+            return self._turn_to(first % count)
+        while True:
+            self._came.clear()
+            for place in range(first, first + count):
+                if self._running[place % count].ready:
+                    self._taken = 0 if self._taken >= self._block else self._taken
+                    return self._turn_to(place % count)
+            self._came.wait()
 
 
 MOST_SIDE_BY_SIDE = 1 << 20
@@ -386,12 +409,15 @@ def _(
         return Ahead(pipe.start, room, "interleave").begin()
 
     def start() -> Iterator[Element]:
-        if current.run.mode is not DEBUG and (said == b"false" or (said == b"default" and not current.run.in_order)):
+        free = said == b"false" or (said == b"default" and not current.run.in_order)
+        order = order_of(stage.item(), free and current.run.mode is not DEBUG)
+        if order.free:
             ahead = lambda element, came: Ahead(inner(element).start, room, "interleave", came=came).begin()
-            return AsTheyCome(source.start(), ahead, cycle, block)
+            return AsTheyCome(source.start(), ahead, cycle, block, order)
         return Interleaved(source.start(), begin, cycle, block, True)
 
-    return made(start, _size(source), source, call=call)
+    stage = made(start, _size(source), source, call=call, mixes=True)
+    return stage
 
 
 def _draw(pipe: Pipe) -> bool:

@@ -21,6 +21,7 @@ from ebbflow.core import context, errors, forks
 from ebbflow.core.op import Op
 from ebbflow.data.calls import Call, Element
 from ebbflow.data.columns import Columns, Indexed, rows_of
+from ebbflow.data.free_order import ORDERS, Orders, Packed
 from ebbflow.data.options import Options
 from ebbflow.data.running import PLANNED, USUAL, Metered, MeteredColumns, Run, bunch_of, current, usual
 from ebbflow.ops.declare import FLAT, scalar
@@ -54,14 +55,15 @@ class Pipe:
         "given",
         "inputs",
         "made_by",
+        "mixes",
         "name",
         "options",
         "repeated",
         "role",
         "rows",
-        "seeded",
         "seeds",
         "size",
+        "without_order",
     )
 
     def __init__(
@@ -83,7 +85,8 @@ class Pipe:
         self.made_by: tuple[Op, Sequence[Any], dict[str, Any]] | None = None  # the op, its arguments and its attrs
         self.given: tuple[Sequence[Any], dict[str, Any]] | None = None  # to the kernel of that op
         self.seeds: Any = None  # of those in random order
-        self.seeded: Sequence[Pipe] | None = None  # those that it is made of which are, once somebody asked
+        self.mixes = False  # whether its elements may come in another order, where that is asked for
+        self.without_order: tuple[Sequence[Pipe], Sequence[Pipe]] | None = None  # stages of it, once somebody asked
         self.role = ""  # AHEAD or GATHERS, for whoever explains
         self.call: Call | None = None  # of those that call a function for each element
 
@@ -158,7 +161,7 @@ class DatasetOp(Op):
             if pipe is not None and not pipe.name:
                 pipe.name, pipe.given = self.name, (args[1:], attrs)
                 flat = [a for arg in args for a in (arg if arg.__class__ is list else (arg,))]
-                pipe.inputs = tuple([p for value in flat for p in _pipes_in(value)])
+                pipe.inputs = tuple([p for value in flat for p in pipes_in(value)])
                 for other in pipe.inputs[1:]:
                     pipe.options = joint(pipe.options, other.options)
             return result
@@ -197,10 +200,11 @@ def made(
     columns: Callable[[], Columns | None] | None = None,
     call: Call | None = None,
     role: str = "",
+    mixes: bool = False,
 ) -> np.ndarray:
     """Return a pipe as the value of a variant; it keeps the options of `source`."""
     pipe = Pipe(start, size, None if source is None else source.options, rows, columns)
-    pipe.call, pipe.role = call, role
+    pipe.call, pipe.role, pipe.mixes = call, role, mixes
     return boxed(pipe)
 
 
@@ -216,7 +220,7 @@ def _pipe_in(variant: Any) -> Pipe | None:
     return found if isinstance(found, Pipe) else None
 
 
-def _pipes_in(variant: Any) -> list[Pipe]:
+def pipes_in(variant: Any) -> list[Pipe]:
     """Return the pipes of an array of datasets."""
     if variant.__class__ is not np.ndarray or variant.dtype.char != "O" or not variant.size:
         return []
@@ -291,19 +295,27 @@ class Position:
         self._lock = forks.rlock()  # one who asks while being asked is told so by Python, instead of waiting
 
     def begin(
-        self, pipe: Pipe, run: Run | None = None, own: tuple[int, int] | None = None, later: bool = False
+        self,
+        pipe: Pipe,
+        run: Run | None = None,
+        own: tuple[int, int] | None = None,
+        later: bool = False,
+        orders: Packed | None = None,
     ) -> None:
         """Start over a pipe from its first element; with seeds for what has none of its own, or by chance.
 
         Where nothing is in random order that may be `later`, when the first one is asked for: Keras makes an iterator
-        behind the last epoch too, that nobody asks.
+        behind the last epoch too, that nobody asks. Stages whose order is free begin with the `orders` given.
         """
         with self._lock:
             self._elements = None  # whatever the last one held goes first
             self.pipe, self._streams = pipe, {} if own is None else {OWN: own}
             self._asked, self._ready = 0, deque()
             self.run = run or (current.run if current.run is not USUAL else usual(pipe.options))
-            self.seeds = [stage.seeds.state() for stage in _seeded(pipe)]
+            seeded, mixing = _without_order(pipe)
+            self.seeds = [stage.seeds.state() for stage in seeded]
+            if mixing:
+                self._streams[ORDERS] = Orders(mixing, orders)
             if later and not self.seeds:
                 self._elements = _LATER
                 return
@@ -362,12 +374,20 @@ class Position:
         """The seeds of the stages when this began, and behind them those of what has none of its own."""
         return [*self.seeds, (*own_seeds(self._streams), 0)]
 
-    def go_to(self, taken: int, seeds: Sequence[tuple[int, int, int]] | None = None) -> None:
+    @property
+    def orders(self) -> Packed | None:
+        """The order in which stages gave their elements, where that was left free."""
+        orders: Orders | None = self._streams.get(ORDERS)
+        return None if orders is None else orders.packed()
+
+    def go_to(
+        self, taken: int, seeds: Sequence[tuple[int, int, int]] | None = None, orders: Packed | None = None
+    ) -> None:
         """Start over as one did that began with these seeds, and leave out as many elements as it had taken."""
         with self._lock:
             if self.pipe is None:
                 raise errors.FailedPreconditionError(None, None, f"{self.name} goes over no dataset yet")
-            stages = list(_seeded(self.pipe))
+            stages, mixing = _without_order(self.pipe)
             seeds = self.all_seeds if seeds is None else seeds
             if len(seeds) != len(stages) + 1:
                 raise errors.FailedPreconditionError(
@@ -375,9 +395,15 @@ class Position:
                     f"{self.name} was saved with {len(seeds) - 1} stages in random order, this dataset has "
                     f"{len(stages)}",
                 )  # fmt: skip
+            if orders is not None and len(orders) != len(mixing):
+                raise errors.FailedPreconditionError(
+                    None, None,
+                    f"{self.name} was saved with {len(orders)} stages that run calls side by side, this dataset has "
+                    f"{len(mixing)}",
+                )  # fmt: skip
             for stage, state in zip(stages, seeds, strict=False):
                 stage.seeds.go_to(state)
-            self.begin(self.pipe, self.run, seeds[-1][:2])
+            self.begin(self.pipe, self.run, seeds[-1][:2], orders=orders)
             self._streams[GOING_BACK] = True
             self._leave_out(taken)
 
@@ -399,8 +425,18 @@ def _not_the_end(error: errors.OpError, name: str) -> errors.OpError:
     return errors.InternalError(error.node_def, error.op, f"{words} occurred. Original message: {error.message}")
 
 
-def _seeded(pipe: Pipe) -> Sequence[Pipe]:
-    """Return the stages in random order; what a pipe is made of never changes."""
-    if pipe.seeded is None:
-        pipe.seeded = tuple([stage for stage in stages(pipe) if stage.seeds is not None])
-    return pipe.seeded
+def _without_order(pipe: Pipe) -> tuple[Sequence[Pipe], Sequence[Pipe]]:
+    """Return the stages in random order, and those that may leave theirs; what a pipe is made of never changes."""
+    if pipe.without_order is None:
+        found = tuple(stages(pipe))
+        pipe.without_order = tuple([s for s in found if s.seeds is not None]), tuple([s for s in found if s.mixes])
+    return pipe.without_order
+
+
+def mixing(pipe: Pipe, inputs: Sequence[Pipe]) -> tuple[Pipe, ...]:
+    """Return the stages that may leave their order, of a pipe that is made of others where this is known."""
+    own = [pipe] if pipe.mixes else []
+    found = {id(stage): stage for stage in own}
+    for source in inputs:
+        found |= {id(stage): stage for stage in _without_order(source)[1] if id(stage) not in found}
+    return tuple(found.values())

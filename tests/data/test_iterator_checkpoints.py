@@ -6,12 +6,15 @@ import json
 import pathlib
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 import ebbflow as tf
 from ebbflow.core.tensor import wrap
+from ebbflow.data import free_order
+from ebbflow.data.iterator_state import State
 from ebbflow.io.variants import from_bytes
 
 Dataset = tf.data.Dataset
@@ -91,6 +94,78 @@ def test_an_iterator_goes_on_where_it_was(name, taken, tmp_path):
     next(other)
     tf.train.Checkpoint(iterator=other).restore(path)
     assert [x.numpy().tolist() for x in other] == rest
+
+
+def uneven(x):
+    """Give an element, some of them late."""
+    given = tf.py_function(lambda n: time.sleep(0.003 * (int(n) % 4 == 0)) or n, [x], tf.int64)
+    given.set_shape([])
+    return given
+
+
+def free(dataset, calls):
+    return dataset.map(uneven, num_parallel_calls=calls, deterministic=False)
+
+
+def side_by_side(calls):
+    rows = lambda x: Dataset.range(10 * x, 10 * x + 10).map(uneven)
+    return Dataset.range(4).interleave(rows, cycle_length=3, num_parallel_calls=calls, deterministic=False)
+
+
+def left_free(calls):
+    options = tf.data.Options()
+    options.deterministic = False
+    return Dataset.range(40).map(uneven, num_parallel_calls=calls).with_options(options).batch(3).unbatch()
+
+
+IN_FREE_ORDER = {
+    "map": (lambda calls: free(Dataset.range(40), calls), 1),
+    "map, shuffled": (lambda calls: free(Dataset.range(40), calls).shuffle(9).prefetch(3), 1),
+    "map, again and again": (lambda calls: free(Dataset.range(20), calls).repeat(3).prefetch(2), 3),
+    "interleave": (side_by_side, 1),
+    "map of interleave": (lambda calls: free(side_by_side(calls), calls).shuffle(5), 1),
+    "two maps": (lambda calls: Dataset.zip((free(Dataset.range(40), calls), Dataset.range(40))).map(lambda x, y: x), 1),
+    "by an option": (left_free, 1),
+}
+
+
+@pytest.mark.parametrize("calls", [1, 3, 5])
+@pytest.mark.parametrize("name", IN_FREE_ORDER)
+def test_each_element_comes_once_where_the_order_is_free(name, calls):
+    make, times = IN_FREE_ORDER[name]
+    wanted = sorted(times * list(range(20 if times > 1 else 40)))
+    for taken in (0, 1, 14, 33):
+        iterator = iter(make(4))
+        found = [int(next(iterator)) for _ in range(taken)]
+        state = tf.io.serialize_tensor(iterator._save())
+        other = iter(make(calls))
+        next(other)
+        other._restore(tf.io.parse_tensor(state, tf.variant))
+        found += [int(next(other)) for _ in range(5)]
+        again = iter(make(2))  # what goes on may be saved as well
+        again._restore(other._save())
+        assert sorted(found + [int(x) for x in again]) == wanted
+
+
+def test_an_order_that_has_come_too_far_is_kept(monkeypatch):
+    monkeypatch.setattr(free_order, "CHUNK", 4)
+    monkeypatch.setattr(free_order, "MOST", 0)
+    iterator = iter(free(Dataset.range(60), 4))
+    found = [int(x) for x in iterator]
+    assert sorted(found) == list(range(60)) and found[30:] == sorted(found)[30:]
+
+
+def test_orders_that_are_damaged_are_refused():
+    iterator = iter(free(Dataset.range(9), 4))
+    next(iterator)
+    count, seeds, lengths, payload = State.of(iterator._position).arrays()
+    for wrong in ([lengths, payload[:-1]], [lengths[:-1], payload], [lengths], [lengths, payload[::-1].copy()]):
+        other = iter(free(Dataset.range(9), 4))
+        with pytest.raises(ValueError, match="the orders in an iterator's state are"):
+            State.from_arrays([count, seeds, *wrong]).restore(other._position)
+            list(other)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="1 stages that run calls side by side"):
+        State.of(iterator._position).restore(iter(Dataset.range(9))._position)
 
 
 def test_a_new_process_goes_on_where_another_was(tmp_path):
