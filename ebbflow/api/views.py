@@ -193,11 +193,11 @@ def _contrib() -> dict[str, str]:
 @functools.cache
 def _by_hand() -> dict[str, str]:
     """Return what tables say of inner names, and of messages, which stand beside the public ones (`core`)."""
-    from ebbflow.api.tables import inside, message_paths, paths  # as above
+    from ebbflow.api.tables import inside, inside_functions, message_paths, paths  # as above
 
     first, second = tables_of("BOTH") | tables_of("V1"), tables_of("V2")
     inner = follow(paths.PYTHON, first, second)
-    rows = (inside.ROWS, message_paths.ROWS)
+    rows = (inside.ROWS, inside_functions.ROWS, message_paths.ROWS)
     return inner | {name: target for text in rows for name, target in parse(text)} | tables_of("INSIDE")
 
 

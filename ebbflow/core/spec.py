@@ -117,6 +117,13 @@ class TensorSpec(DenseSpec, BatchableTypeSpec):
             raise TypeError(f"Can not cast {type(self)(value.shape, value.dtype.base_dtype)!r} to {self!r}")
         return value
 
+    def placeholder_value(self, placeholder_context: Any) -> Any:
+        """Return what stands for a tensor of this type where `placeholder_context` makes stand-ins."""
+        return placeholder_context.argument(self)
+
+    def __tf_tracing_type__(self, context: object) -> TensorSpec:
+        return self
+
     @property
     def value_type(self) -> type:
         return Tensor

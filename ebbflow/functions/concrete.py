@@ -149,7 +149,7 @@ class ConcreteFunction(Trackable):
         try:
             bound = kind.signature().bind(*args, **kwargs)
             positional, named = kind.cast(bound.args, bound.kwargs)
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise TypeError(
                 f"Binding inputs to tf.function failed due to `{error}`. Received args: {tuple(args)} and kwargs: "
                 f"{kwargs} for signature: {kind}."
@@ -186,6 +186,9 @@ class ConcreteFunction(Trackable):
 
     @property
     def graph(self) -> FuncGraph:
+        return self._graph
+
+    def _body_of_attr(self) -> FuncGraph:
         return self._graph
 
     @property

@@ -181,7 +181,7 @@ class Function(Trackable):
                 if len(positional) != fixed.positional:
                     raise TypeError("too many positional arguments")
                 positional, named = fixed.cast(positional, named)
-            except TypeError as error:
+            except (TypeError, ValueError) as error:
                 raise self._signature.refusal(error, args, kwargs) from None
             tensors = fixed.tensors_of(positional, named)
             return self._find_fixed(tensors), tensors

@@ -59,7 +59,7 @@ class TraceType(abc.ABC):
         return self.placeholder_value(None)
 
     def cast(self, value: Nested, cast_context: object = None) -> Nested:
-        """Return `value` as one of this type, or raise TypeError."""
+        """Return `value` as one of this type, or raise TypeError or ValueError."""
         return value
 
 
@@ -103,9 +103,9 @@ class Literal(TraceType):
         return self.value
 
     def cast(self, value: Any, cast_context: Any = None) -> Any:
-        """Return the value if it is this one; a tensor or another value is refused."""
+        """Return the value if it is this one; a tensor or another value is refused with ValueError."""
         if isinstance(value, Tensor) or not (value is self.value or value == self.value):
-            raise TypeError(f"Can not cast {value!r} to {self!r}")
+            raise ValueError(f"Can not cast {value!r} to {self!r}")
         return self.value
 
     def __eq__(self, other: object) -> bool:
@@ -139,7 +139,7 @@ class Weakref(TraceType):
         """Return the value if it is the object."""
         held = self.ref()
         if held is None or (value is not held and value != held):
-            raise TypeError(f"Can not cast {value!r} to {self!r}")
+            raise ValueError(f"Can not cast {value!r} to {self!r}")
         return held
 
     def __eq__(self, other: object) -> bool:
@@ -315,24 +315,25 @@ def from_tensors(kind: Any, tensors: Any) -> Any:
 
 
 def cast(kind: Any, value: Any) -> Any:
-    """Return `value` as one of this type, converted where that loses nothing; else raise TypeError."""
+    """Return `value` as one of this type, converted where that loses nothing; else raise TypeError or ValueError."""
     if isinstance(kind, TensorSpec):
         return _cast_tensor(kind, value)
     if isinstance(kind, TypeSpec) and not kind._is_dense:
         compatible: Any = getattr(kind, "is_compatible_with", lambda v: type(v) is kind.value_type)
         if not compatible(value):
-            raise TypeError(f"Can not cast {value!r} to {kind!r}{_how_it_differs(kind, value)}")
+            raise _refused_composite(kind, value)
         return value
     return kind.cast(value, None)
 
 
-def _how_it_differs(kind: Any, value: Any) -> str:
-    """Return how a value is not of a composite's type: in its parts, or in which there are."""
+def _refused_composite(kind: Any, value: Any) -> TypeError | ValueError:
+    """Return the error for what is no value of a composite's type: by its parts (TypeError), or by which there are."""
     parts = nest.flatten(value, expand_composites=True)
     if type(value) is not kind.value_type or len(parts) != len(nest.flatten(kind, expand_composites=True)):
-        return ": the two don't have the same nested structure"
+        return ValueError(f"Can not cast {value!r} to {kind!r}: the two don't have the same nested structure")
     found = [TensorSpec(part.shape, part.dtype.base_dtype) for part in parts]
-    return f": its parts are {found} and were to be cast to {nest.flatten(kind, expand_composites=True)}"
+    wanted = nest.flatten(kind, expand_composites=True)
+    return TypeError(f"Can not cast {value!r} to {kind!r}: its parts are {found} and were to be cast to {wanted}")
 
 
 TAKES_TRUTH = frozenset(

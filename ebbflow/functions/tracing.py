@@ -61,6 +61,8 @@ def trace(
     logging.vlog(2, "Python function %s is traced with the signature %s", name, kind)
     graph = FuncGraph(name, outer)
     graph.changing = forks.rlock()  # others call it too: it does not wait for the function it was first called in
+    if outer is not None:
+        graph.begin_with(outer)
     around = list(context.default_graph()._stack("variable_creators")) if outer is None else ()
     with context.scope(graph), stop_recording(), creating(graph, creator, around):
         makes = Arguments(graph)

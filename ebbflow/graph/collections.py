@@ -69,6 +69,11 @@ class Collections:
         self._collections: dict[Any, list[Any]] = {}
         self._collections_lock = forks.rlock()
 
+    def begin_with(self, outer: Collections) -> None:
+        """Hold what another graph's collections hold now; what is added here is not seen there."""
+        with outer._collections_lock:
+            self._collections = {name: list(held) for name, held in outer._collections.items()}
+
     def add_to_collection(self, name: Any, value: Any) -> None:
         """Put `value` at the end of the collection `name`."""
         self._check_not_finalized()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ebbflow.core import context, dtypes
@@ -10,7 +12,12 @@ from ebbflow.core.shape import as_dims
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
+from ebbflow.graph.graph_scopes import VALID_NAME
 from ebbflow.ops.declare import raw
+
+if TYPE_CHECKING:
+    from ebbflow.core.spec import TensorSpec
+    from ebbflow.graph.graph import Graph
 
 
 def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Tensor:
@@ -25,6 +32,14 @@ def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = No
     if context.executing_eagerly():
         raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
     return raw.Placeholder(dtype=dtypes.as_dtype(dtype), shape=as_dims(shape), name=name)
+
+
+def placeholder_for(spec: TensorSpec, graph: Graph, name: str | None = None) -> Tensor:
+    """Return a placeholder in `graph` for a tensor of a type; a name that no node can have is left out."""
+    with graph.as_default():
+        return raw.Placeholder(
+            dtype=spec.dtype, shape=spec.shape._dims, name=name if name and VALID_NAME.match(name) else None
+        )
 
 
 def placeholder_with_default(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:

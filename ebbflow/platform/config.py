@@ -10,7 +10,7 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ebbflow.core import context
+from ebbflow.core import context, errors
 
 
 class Wishes:
@@ -191,7 +191,7 @@ def function_executor_type(executor_type: str | None) -> Iterator[None]:
     """Accept a wish for the executor of functions called inside; Programs have one, which serves all."""
     known = (None, "", "DEFAULT", "SINGLE_THREADED_EXECUTOR")
     if executor_type not in known:
-        raise ValueError(f"function_executor_type: {executor_type!r} is none of {known}")
+        raise errors.NotFoundError(None, None, f"function_executor_type: {executor_type!r} is none of {known}")
     yield
 
 

@@ -212,30 +212,8 @@ tensor_shape_slice as python.pywrap_tfe.TFE_Py_TensorShapeSlice
 python.eager.record.should_record_backprop
 [graph.statistics]
 python.framework.ops.: OpStats RegisterStatistics get_stats_for_node_def
-[functions.autograph.operators]
-python.autograph.operators.control_flow.: for_stmt if_stmt while_stmt
-python.autograph.operators.logical.: and_ eq not_ not_eq or_
-python.autograph.operators.variables.Undefined
 [testing.autograph_case]
 python.autograph.utils.testing.AutoGraphTestCase
-[functions.autograph.python_functions]
-all as python.autograph.operators.py_builtins.all_
-any as python.autograph.operators.py_builtins.any_
-enumerate as python.autograph.operators.py_builtins.enumerate_
-filter as python.autograph.operators.py_builtins.filter_
-float as python.autograph.operators.py_builtins.float_
-int as python.autograph.operators.py_builtins.int_
-len as python.autograph.operators.py_builtins.len_
-map as python.autograph.operators.py_builtins.map_
-max as python.autograph.operators.py_builtins.max_
-min as python.autograph.operators.py_builtins.min_
-print as python.autograph.operators.py_builtins.print_
-range as python.autograph.operators.py_builtins.range_
-sorted as python.autograph.operators.py_builtins.sorted_
-sum as python.autograph.operators.py_builtins.sum_
-zip as python.autograph.operators.py_builtins.zip_
-[functions.autograph.status]
-python.autograph.core.ag_ctx.: ControlStatusCtx Status control_status_ctx
 [functions.convert_to_constants]
 python.framework.convert_to_constants.: VAR_ASSIGN_COLLECTION convert_var_to_const_function_in_v1
 python.framework.convert_to_constants.: convert_variables_to_constants_from_session_graph
@@ -273,9 +251,6 @@ add_exit_callback as python.framework.ops.add_exit_callback_to_default_func_grap
 python.util.nest_util.CustomNestProtocol
 [state.template]
 python.ops.template.make_template_internal
-[functions.trace_type_api]
-core.function.trace_type.: InternalCastContext InternalTracingContext deserialize from_value register_serializable
-core.function.trace_type.serialize
 [functions.cancellation]
 python.eager.cancellation.CancellationManager
 [functions.function]
