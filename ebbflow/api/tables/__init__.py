@@ -15,6 +15,7 @@ from ebbflow.api.tables import (
     arrays,
     autograph,
     checkpoints,
+    contrib_families,
     control_flow,
     data,
     distribute,
@@ -52,6 +53,6 @@ FAMILIES = (
     platform, data, trackables, lookup, queues, monitored, slim, feature_columns, estimators,
     keras, keras_2, distribute, distributions,
     checkpoints, saved_models,
-    signal, strings, images, examples, numpy_functions,
+    signal, strings, images, examples, numpy_functions, contrib_families,
 )  # fmt: skip
 """The families that have tables for both doors."""

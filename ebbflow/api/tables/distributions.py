@@ -48,7 +48,12 @@ contrib.distributions.python.ops.normal_conjugate_posteriors.: normal_conjugates
 contrib.distributions.python.ops.normal_conjugate_posteriors.: normal_conjugates_known_scale_predictive
 [distributions.compound]
 contrib.distributions.: Autoregressive BatchReshape Independent Mixture MixtureSameFamily QuantizedDistribution
+[distributions.scales]
+contrib.distributions.python.ops.distribution_util.: get_broadcast_shape is_diagonal_scale make_diag_scale
+contrib.distributions.python.ops.distribution_util.: make_tril_scale mixture_stddev move_dimension pad
+contrib.distributions.python.ops.distribution_util.: pad_mixture_dimensions shapes_from_loc_and_scale
 [distributions.functions]
+contrib.distributions.python.ops.distribution_util.tridiag
 contrib.distributions.: SeedStream auto_correlation fill_triangular fill_triangular_inverse matrix_diag_transform
 contrib.distributions.: percentile reduce_weighted_logsumexp softplus_inverse tridiag
 [distributions.bijectors.base]
