@@ -38,9 +38,7 @@ VALUES: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "ENABLE_CONTROL_FLOW_V2": (control_flow_v2_enabled, _control_flow),
     "echo_log_to_stdout": (lambda: autograph_log._to_stdout[0], _echo),
     "_context": (the_context.the_context, _set_context),
-    "log": _of_module(logging, "log"),
-    "warn": _of_module(logging, "warn"),
-    "warning": _of_module(logging, "warning"),
+    **{name: _of_module(logging, name) for name in ("debug", "error", "info", "log", "warn", "warning")},
     **{
         name: _of_module(unrolled, name)
         for name in ("PYTHON_MAX_ITERATIONS", "INEFFICIENT_UNROLL_MIN_ITERATIONS", "INEFFICIENT_UNROLL_MIN_OPS")

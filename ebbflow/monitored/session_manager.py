@@ -157,13 +157,14 @@ class SessionManager:
             saver.restore(sess, path)
             return True
         state = management.get_checkpoint_state(folder)
-        waited = 0.0
+        end, pause = time.monotonic() + max_wait, min(self._wait, FIRST_WAIT)
         while not state or not state.model_checkpoint_path:
-            if not wait or waited >= max_wait:
+            left = end - time.monotonic()
+            if not wait or left <= 0:
                 return False
             logging.info("Waiting for checkpoint to be available.")
-            time.sleep(self._wait)
-            waited += self._wait
+            time.sleep(min(pause, left))
+            pause = min(self._wait, LONGEST_WAIT, 2 * pause)
             state = management.get_checkpoint_state(folder)
         _restore_newest_whole(sess, saver, state)
         return True

@@ -86,6 +86,8 @@ def run_deprecated_v1(func: Callable[..., Any] | None = None) -> Callable[..., A
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isclass(test):
+            if "setUp" in vars(test):  # what it makes is of the graph, too
+                test.setUp = decorate(test.setUp)
             return for_all_test_methods(lambda: decorate)(test)
 
         @functools.wraps(test)

@@ -10,9 +10,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ebbflow.cluster.resolvers import TFConfigClusterResolver
+from ebbflow.distribute.central_storage import CentralStorageStrategy
 from ebbflow.distribute.current import default_strategy as the_default
 from ebbflow.distribute.default import OneDeviceStrategy
 from ebbflow.distribute.mirrored import MirroredStrategy
+from ebbflow.distribute.multi_worker import MultiWorkerMirroredStrategy
+from ebbflow.distribute.parameter_server import ParameterServerStrategyV2
+from ebbflow.distribute.tpu import TPUStrategy
 from ebbflow.engines import devices
 from ebbflow.functions.function import Function
 from ebbflow.ops.arrays.joining import stack
@@ -24,23 +29,47 @@ from ebbflow.testing.combinations import (
     ParameterModifier,
     TestCombination,
     TFVersionCombination,
+    combine,
     generate,
 )
 from ebbflow.testing.test_case import main as run_tests
 
 
-class NamedDistribution:
-    """A strategy with a name, made when a test runs."""
+class NamedDistribution(NamedObject):
+    """A strategy with a name, made when a test runs, and what it needs to run: devices, processes."""
 
-    def __init__(self, name: str, make: Callable[[], Any], required_gpus: int = 0, lacks: str = ""):
-        self._name, self._make, self.required_gpus, self.lacks = name, make, required_gpus, lacks
+    def __init__(
+        self,
+        name: str,
+        distribution_fn: Callable[[], Any],
+        required_gpus: int | None = None,
+        required_physical_gpus: int = 0,
+        required_tpu: bool = False,
+        use_cloud_tpu: bool = False,
+        has_chief: bool = False,
+        num_workers: int = 1,
+        num_ps: int = 0,
+        share_gpu: bool = True,
+        pool_runner_fn: Callable[[], Any] | None = None,
+        no_xla: bool = False,
+    ):
+        super().__init__(name, distribution_fn)
+        self.required_gpus, self.required_physical_gpus = required_gpus, required_physical_gpus
+        self.required_tpu, self.use_cloud_tpu, self.no_xla = required_tpu, use_cloud_tpu, no_xla
+        self.has_chief, self.num_workers, self.num_ps = has_chief, num_workers, num_ps
+        self.share_gpu, self.pool_runner_fn = share_gpu, pool_runner_fn
 
     @property
     def strategy(self) -> Any:
-        return self._make()
+        """The strategy, a new one."""
+        return self._obj()
 
-    def __repr__(self) -> str:
-        return self._name
+    @property
+    def lacks(self) -> str:
+        """What no machine has that runs tests in one process, or ""."""
+        if self.required_tpu or self.use_cloud_tpu:
+            return "there are no TPUs"
+        return "one process is served" if self.has_chief or self.num_workers > 1 or self.num_ps else ""
 
 
 class _Strategies(ParameterModifier):
@@ -59,8 +88,9 @@ class DistributionCombination(TestCombination):
             if isinstance(value, NamedDistribution):
                 if value.lacks:
                     return False, f"{value}: {value.lacks}"
-                if value.required_gpus > gpus:
-                    return False, f"{value} needs {value.required_gpus} GPUs, there are {gpus}"
+                needed = max(value.required_gpus or 0, value.required_physical_gpus)
+                if needed > gpus:
+                    return False, f"{value} needs {needed} GPUs, there are {gpus}"
         return True, None
 
     def parameter_modifiers(self) -> list[Any]:
@@ -82,13 +112,32 @@ def _mirrored(*names: str) -> Callable[[], Any]:
     return lambda: MirroredStrategy(list(names))
 
 
-def _elsewhere(name: str, lacks: str) -> NamedDistribution:
-    return NamedDistribution(name, the_default, lacks=lacks)
+def _workers(name: str, workers: int, gpus: int = 0, physical_gpus: int = 0, **more: Any) -> NamedDistribution:
+    """Return a strategy of a chief and workers, each with GPUs of its own."""
+    return NamedDistribution(
+        name, MultiWorkerMirroredStrategy, gpus, physical_gpus, has_chief=True, num_workers=workers, **more
+    )
+
+
+def _servers(name: str, workers: int, servers: int, gpus: int = 0) -> NamedDistribution:
+    """Return a strategy of a coordinator with workers and parameter servers."""
+    make = lambda: ParameterServerStrategyV2(TFConfigClusterResolver())
+    return NamedDistribution(name, make, gpus, has_chief=True, num_workers=workers, num_ps=servers)
+
+
+def _tpu(name: str, **more: Any) -> NamedDistribution:
+    return NamedDistribution(name, TPUStrategy, required_tpu=True, **more)
 
 
 default_strategy = NamedDistribution("Default", the_default)
 one_device_strategy = NamedDistribution("OneDeviceCPU", _on_cpu)
 one_device_strategy_gpu = NamedDistribution("OneDeviceGPU", _on_gpu, 1)
+one_device_strategy_on_worker_1 = NamedDistribution(
+    "OneDeviceOnWorker1CPU", functools.partial(OneDeviceStrategy, "/job:worker/replica:0/task:1/cpu:0")
+)
+one_device_strategy_gpu_on_worker_1 = NamedDistribution(
+    "OneDeviceOnWorker1GPU", functools.partial(OneDeviceStrategy, "/job:worker/replica:0/task:1/gpu:0"), 1
+)
 mirrored_strategy_with_one_cpu = NamedDistribution("Mirrored1CPU", _mirrored("/cpu:0"))
 mirrored_strategy_with_two_cpus = NamedDistribution("Mirrored2CPUs", _mirrored("/cpu:0", "/cpu:1"))
 mirrored_strategy_with_cpu_1_and_2 = NamedDistribution("Mirrored2CPU", _mirrored("/cpu:1", "/cpu:2"))
@@ -96,22 +145,31 @@ mirrored_strategy_with_one_gpu = NamedDistribution("Mirrored1GPU", _mirrored("/g
 mirrored_strategy_with_gpu_and_cpu = NamedDistribution("MirroredCPUAndGPU", _mirrored("/gpu:0", "/cpu:0"), 1)
 mirrored_strategy_with_two_gpus = NamedDistribution("Mirrored2GPUs", _mirrored("/gpu:0", "/gpu:1"), 2)
 mirrored_strategy_with_two_gpus_no_merge_call = NamedDistribution(
-    "Mirrored2GPUsNoMergeCall", _mirrored("/gpu:0", "/gpu:1"), 2
+    "Mirrored2GPUsNoMergeCall", _mirrored("/gpu:0", "/gpu:1"), required_physical_gpus=2
 )
-central_storage_strategy_with_two_gpus = _elsewhere("CentralStorage2GPUs", "variables are not kept apart")
-central_storage_strategy_with_gpu_and_cpu = _elsewhere("CentralStorageCPUAndGPU", "variables are not kept apart")
-tpu_strategy = _elsewhere("TPU", "there are no TPUs")
-cloud_tpu_strategy = _elsewhere("CloudTPU", "there are no TPUs")
-tpu_strategy_one_core = _elsewhere("TPUOneCore", "there are no TPUs")
-tpu_strategy_packed_var = _elsewhere("TPUPackedVar", "there are no TPUs")
-_WORKERS = "one process is served"
-multi_worker_mirrored_2x1_cpu = _elsewhere("MultiWorkerMirrored2x1CPU", _WORKERS)
-multi_worker_mirrored_2x1_gpu = _elsewhere("MultiWorkerMirrored2x1GPU", _WORKERS)
-multi_worker_mirrored_2x2_gpu = _elsewhere("MultiWorkerMirrored2x2GPU", _WORKERS)
-parameter_server_strategy_1worker_2ps_cpu = _elsewhere("ParameterServer1Worker2PSCPU", _WORKERS)
-parameter_server_strategy_1worker_2ps_1gpu = _elsewhere("ParameterServer1Worker2PS1GPU", _WORKERS)
-parameter_server_strategy_3worker_2ps_cpu = _elsewhere("ParameterServer3Worker2PSCPU", _WORKERS)
-parameter_server_strategy_3worker_2ps_1gpu = _elsewhere("ParameterServer3Worker2PS1GPU", _WORKERS)
+central_storage_strategy_with_two_gpus = NamedDistribution(
+    "CentralStorage2GPUs", lambda: CentralStorageStrategy(["/gpu:0", "/gpu:1"]), 2
+)
+central_storage_strategy_with_gpu_and_cpu = NamedDistribution(
+    "CentralStorageCPUAndGPU", lambda: CentralStorageStrategy(["/gpu:0", "/cpu:0"]), 1
+)
+tpu_strategy = _tpu("TPU")
+cloud_tpu_strategy = _tpu("CloudTPU", use_cloud_tpu=True)
+tpu_strategy_one_core = _tpu("TPUOneCore")
+tpu_strategy_one_step = _tpu("TPUOneStep")
+tpu_strategy_one_step_one_core = _tpu("TPUOneStepOneCore")
+tpu_strategy_packed_var = _tpu("TPUPackedVar")
+tpu_strategy_spmd = _tpu("TPUUseSPMD")
+multi_worker_mirrored_2x1_cpu = _workers("MultiWorkerMirrored2x1CPU", 1)
+multi_worker_mirrored_2x1_gpu = _workers("MultiWorkerMirrored2x1GPU", 1, 1)
+multi_worker_mirrored_2x1_gpu_noshare = _workers("MultiWorkerMirrored2x1GPUNoShare", 1, 1, share_gpu=False)
+multi_worker_mirrored_2x2_gpu = _workers("MultiWorkerMirrored2x2GPU", 1, 2)
+multi_worker_mirrored_2x2_gpu_no_merge_call = _workers("MultiWorkerMirrored2x2GPUNoMergeCall", 1, 0, 2)
+multi_worker_mirrored_4x1_cpu = _workers("MultiWorkerMirrored4x1CPU", 3)
+parameter_server_strategy_1worker_2ps_cpu = _servers("ParameterServer1Worker2PSCPU", 1, 2)
+parameter_server_strategy_1worker_2ps_1gpu = _servers("ParameterServer1Worker2PS1GPU", 1, 2, 1)
+parameter_server_strategy_3worker_2ps_cpu = _servers("ParameterServer3Worker2PSCPU", 3, 2)
+parameter_server_strategy_3worker_2ps_1gpu = _servers("ParameterServer3Worker2PS1GPU", 3, 2, 1)
 
 strategies_minus_default_and_tpu = [
     one_device_strategy, one_device_strategy_gpu, mirrored_strategy_with_gpu_and_cpu, mirrored_strategy_with_two_gpus,
@@ -125,11 +183,50 @@ all_strategies = [*strategies_minus_tpu, *tpu_strategies]
 multi_worker_strategies = [
     multi_worker_mirrored_2x1_cpu, multi_worker_mirrored_2x1_gpu, multi_worker_mirrored_2x2_gpu,
 ]  # fmt: skip
+multiworker_strategies = [*multi_worker_strategies, multi_worker_mirrored_2x2_gpu_no_merge_call]
 two_replica_strategies = [
     mirrored_strategy_with_gpu_and_cpu, mirrored_strategy_with_two_gpus, multi_worker_mirrored_2x1_cpu,
     multi_worker_mirrored_2x1_gpu, tpu_strategy, central_storage_strategy_with_gpu_and_cpu,
 ]  # fmt: skip
+four_replica_strategies = [
+    multi_worker_mirrored_2x2_gpu, multi_worker_mirrored_2x2_gpu_no_merge_call, multi_worker_mirrored_4x1_cpu,
+]  # fmt: skip
+multidevice_strategies = [
+    mirrored_strategy_with_gpu_and_cpu, mirrored_strategy_with_two_gpus,
+    mirrored_strategy_with_two_gpus_no_merge_call, tpu_strategy,
+]  # fmt: skip
 graph_and_eager_modes = ["graph", "eager"]
+
+
+def strategy_minus_tpu_combinations() -> list[Combination]:
+    """Return the strategies without TPUs, in both modes."""
+    return combine(distribution=strategies_minus_tpu, mode=graph_and_eager_modes)
+
+
+def tpu_strategy_combinations() -> list[Combination]:
+    """Return those on TPUs, in graphs."""
+    return combine(distribution=tpu_strategies, mode=["graph"])
+
+
+def all_strategy_combinations() -> list[Combination]:
+    """Return all strategies, in the modes that they have."""
+    return [*strategy_minus_tpu_combinations(), *tpu_strategy_combinations()]
+
+
+def all_strategy_minus_default_and_tpu_combinations() -> list[Combination]:
+    """Return what a program would choose for other machines than TPUs, in both modes."""
+    return combine(
+        distribution=[one_device_strategy, one_device_strategy_gpu, mirrored_strategy_with_gpu_and_cpu,
+                      mirrored_strategy_with_two_gpus],
+        mode=graph_and_eager_modes,
+    )  # fmt: skip
+
+
+def all_strategy_combinations_minus_default() -> list[Combination]:
+    """Return what a program would choose."""
+    return [*all_strategy_minus_default_and_tpu_combinations(), *tpu_strategy_combinations()]
+
+
 tf_function = NamedObject("RunFunction", Function)
 no_tf_function = NamedObject("RunEager", lambda fn: fn)
 

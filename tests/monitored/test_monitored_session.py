@@ -7,6 +7,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -215,6 +216,18 @@ def test_workers_wait_for_the_chief():
         manager.prepare_session("")
     session, restored = manager.recover_session("")
     assert not restored
+    session.close()
+
+
+def test_a_chief_waits_no_longer_for_a_checkpoint_than_it_was_told(tmp_path):
+    """The pause between two looks, 30 s as it is, is no shorter wait's."""
+    v = tf1.Variable(1.0, name="v")
+    manager = tf1.train.SessionManager(ready_op=tf1.report_uninitialized_variables())
+    begun = time.monotonic()
+    session = manager.prepare_session(
+        "", v.initializer, tf1.train.Saver(), str(tmp_path), wait_for_checkpoint=True, max_wait_secs=0.1
+    )
+    assert time.monotonic() - begun < 29
     session.close()
 
 

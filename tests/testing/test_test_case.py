@@ -332,6 +332,25 @@ def test_a_graph_test_inside_both_modes_stays_in_the_graph_of_its_session():
     assert not result.errors and not result.failures and len(set(graphs)) == 2
 
 
+def test_what_a_class_of_graph_tests_sets_up_is_in_the_graph():
+    eagerly = []
+
+    @modes.run_deprecated_v1
+    class Case(tf.test.TestCase):
+        def setUp(self):
+            super().setUp()
+            eagerly.append(tf.executing_eagerly())
+            self.constant = tf.constant(1)
+
+        def test_sum(self):
+            with self.session() as session:
+                assert session.run(self.constant + 2) == 3
+
+    result = unittest.TestResult()
+    Case("test_sum").run(result)
+    assert not result.errors and not result.failures and eagerly == [False]
+
+
 def test_types_compare_with_their_names(case):
     case.assertAllEqual(tf.constant(1.0).dtype, "float32")
     case.assertAllEqual(np.array(["a", b"b"], object), ["a", "b"])

@@ -142,6 +142,14 @@ python.distribute.strategy_combinations.: multi_worker_mirrored_2x2_gpu paramete
 python.distribute.strategy_combinations.: parameter_server_strategy_1worker_2ps_1gpu
 python.distribute.strategy_combinations.: parameter_server_strategy_3worker_2ps_cpu
 python.distribute.strategy_combinations.: parameter_server_strategy_3worker_2ps_1gpu
+python.distribute.strategy_combinations.: one_device_strategy_on_worker_1 one_device_strategy_gpu_on_worker_1
+python.distribute.strategy_combinations.: tpu_strategy_one_step tpu_strategy_one_step_one_core tpu_strategy_spmd
+python.distribute.strategy_combinations.: multi_worker_mirrored_2x1_gpu_noshare multi_worker_mirrored_4x1_cpu
+python.distribute.strategy_combinations.: multi_worker_mirrored_2x2_gpu_no_merge_call multiworker_strategies
+python.distribute.strategy_combinations.: four_replica_strategies multidevice_strategies
+python.distribute.strategy_combinations.: all_strategy_combinations all_strategy_combinations_minus_default
+python.distribute.strategy_combinations.: all_strategy_minus_default_and_tpu_combinations
+python.distribute.strategy_combinations.: strategy_minus_tpu_combinations tpu_strategy_combinations
 [distribute.communication]
 python.distribute.collective_util.: CommunicationImplementation
 CommunicationOptions as python.distribute.collective_util.Options python.distribute.collective_util._OptionsExported
@@ -177,6 +185,18 @@ python.distribute.distribute_lib._DefaultDistributionStrategy
 python.distribute.values.: DistributedVariable MirroredVariable SyncOnReadVariable
 [distribute.mirrored]
 python.distribute.mirrored_strategy.MirroredStrategy
+MirroredExtended as python.distribute.mirrored_strategy.MirroredExtended
+[distribute.tpu]
+TPUStrategy as python.distribute.tpu_strategy.TPUStrategyV2
+ExperimentalTPUStrategy as python.distribute.tpu_strategy.TPUStrategy
+python.distribute.tpu_strategy.TPUStrategyV1
+[distribute.central_storage]
+python.distribute.central_storage_strategy.CentralStorageStrategy
+CentralStorageStrategy as python.distribute.central_storage_strategy.CentralStorageStrategyV1
+[distribute.rpc]
+python.distribute.experimental.rpc.rpc_ops.: Client Server
+Server as python.distribute.experimental.rpc.rpc_ops.GrpcServer
+Client as python.distribute.experimental.rpc.rpc_ops.GrpcClient
 [distribute.reduce_op]
 python.distribute.reduce_util.ReduceOp
 [distribute.multi_worker]

@@ -92,7 +92,7 @@ DEFAULT_GRAPH_SEED as python.framework.random_seed.DEFAULT_GRAPH_SEED
 [api.live]
 python.ops.control_flow_util.ENABLE_CONTROL_FLOW_V2
 python.autograph.utils.ag_logging.echo_log_to_stdout
-python.platform.tf_logging.: log warn warning
+python.platform.tf_logging.: debug error info log warn warning
 python.eager.context._context
 python.autograph.operators.control_flow.: INEFFICIENT_UNROLL_MIN_ITERATIONS INEFFICIENT_UNROLL_MIN_OPS
 python.autograph.operators.control_flow.PYTHON_MAX_ITERATIONS

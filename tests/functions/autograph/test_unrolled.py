@@ -62,9 +62,14 @@ def test_what_a_program_assigns_to_an_inner_switch_counts(tmp_path):
         with mock.patch.object(tf_logging, "warn") as said:
             tf.function(tf.summary.trace_on)()
         print(said.call_count)
+        tf_logging.info, before = said, tf_logging.info
+        with tf.Graph().as_default():
+            tf.compat.v1.train.MonitoredSession().close()
+        tf_logging.info = before
+        print(said.call_count > 1)
     """
     file = tmp_path / "program.py"
     file.write_text(textwrap.dedent(program))
     words = [sys.executable, "-m", "ebbflow", "run", "--tf", "2", str(file)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout.split() == ["refused", "100000000", "False", "1"]
+    assert done.stdout.split() == ["refused", "100000000", "False", "1", "True"]
