@@ -18,7 +18,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.data.dataset import DatasetV2
 from ebbflow.data.dataset_v1 import DatasetV1
-from ebbflow.data.file_ops import blocks_of_lines, compression_of, names_of, text_of
+from ebbflow.data.file_ops import blocks_of_lines, compression_of, lasting, names_of, text_of
 from ebbflow.data.pipe import Element, dataset_op, made
 from ebbflow.data.readers import number_of
 from ebbflow.ops.sizes import invalid
@@ -177,7 +177,7 @@ def _(
     form = compression, delimiter, bool(use_quote_delim), bool(header)
 
     def start() -> Iterator[Element]:
-        records = itertools.chain.from_iterable(_in_file(name, *form) for name in names)
+        records = lasting(itertools.chain.from_iterable(_in_file(name, *form) for name in names))
         return map(columns.element, records)  # which goes on after a record that is refused
 
     return made(start)

@@ -16,6 +16,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.data.columns import Block, Listed
 from ebbflow.data.pipe import Element, dataset_op, made
+from ebbflow.data.running import current
 from ebbflow.io.records import Inflated, RecordReader, TFRecordOptions, file_errors, open_file
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid, room_for
@@ -81,12 +82,15 @@ def _records(filenames: Any, compression_type: Any, offsets: list[int]) -> Any:
             for record in reader:
                 yield (text_of(record),)
 
-    numbers = range(len(names))
-    return made(lambda: InTurn(of_one, numbers), columns=lambda: _RecordColumns(open_one, numbers))
+    numbers, spoilt = range(len(names)), errors.DataLossError
+    return made(
+        lambda: lasting(InTurn(of_one, numbers), spoilt),
+        columns=lambda: _LastingColumns(_RecordColumns(open_one, numbers).take, spoilt),
+    )
 
 
 class InTurn:
-    """What files hold, one file after the other; where one is damaged or missing, what is behind it in others comes."""
+    """What files hold, one file after the other; behind an error comes what other files hold."""
 
     __slots__ = ("_begin", "_names", "_now")
 
@@ -102,6 +106,53 @@ class InTurn:
             for found in self._now:  # a generator that has failed is at its end
                 return found
             self._now = self._begin(next(self._names))
+
+
+def lasting(elements: Iterator[Any], passing: Any = ()) -> Iterator[Any]:
+    """Have an iterator that has failed fail again each time, but for errors that are `passing`, as in TensorFlow.
+
+    Where errors are left out it goes on instead: TensorFlow asks for ever there.
+    """
+    return elements if current.run.leaves_out else _Lasting(elements, passing)
+
+
+class _Lasting:
+    __slots__ = ("_elements", "_error", "_passing")
+
+    def __init__(self, elements: Iterator[Any], passing: Any):
+        self._elements, self._passing = elements, passing
+        self._error: Exception | None = None
+
+    def __iter__(self) -> _Lasting:
+        return self
+
+    def __next__(self) -> Any:
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+        try:
+            return next(self._elements)
+        except StopIteration:
+            raise
+        except self._passing:
+            raise
+        except Exception as error:
+            self._error = error
+            raise
+
+
+class _LastingColumns:
+    """The same, many rows at a time."""
+
+    __slots__ = ("_blocks", "_count")
+
+    def __init__(self, take: Callable[[int], Block | None], passing: Any = ()):
+        self._count = 0
+        self._blocks = lasting(iter(lambda: take(self._count), None), passing)
+
+    def take(self, count: int) -> Block | None:
+        """Return the next rows."""
+        self._count = count
+        return next(self._blocks, None)
 
 
 class _RecordColumns:
@@ -218,10 +269,12 @@ def _(xp: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Any:
     names, compression = names_of(filenames), compression_of(compression_type)
 
     def start() -> Iterator[Element]:
-        return InTurn(lambda name: ((text_of(line),) for line in lines(name, compression)), names)
+        return lasting(InTurn(lambda name: ((text_of(line),) for line in lines(name, compression)), names))
 
     def blocks() -> Iterator[Block]:
-        return InTurn(lambda name: ((texts_of(block),) for block in _lines_of_blocks(name, compression)), names)
+        return lasting(
+            InTurn(lambda name: ((texts_of(block),) for block in _lines_of_blocks(name, compression)), names)
+        )
 
     return made(start, columns=lambda: Listed(blocks()))
 
@@ -253,7 +306,7 @@ def _pieces(filenames: Any, header: Any, length: Any, footer: Any, compression: 
         except StopIteration as end:
             check(name, count * size + end.value)
 
-    return made(lambda: InTurn(of_one, names))
+    return made(lambda: lasting(InTurn(of_one, names)))
 
 
 @FixedLengthRecordDataset.kernel

@@ -55,7 +55,7 @@ class Meter:
 class Run:
     """One iteration: its way of running, and the meters of its stages where somebody wants them."""
 
-    __slots__ = ("in_order", "meters", "mode", "processes")
+    __slots__ = ("in_order", "leaves_out", "meters", "mode", "processes")
 
     def __init__(
         self, mode: str = PLANNED, measured: bool = False, processes: bool = False, in_order: bool = True
@@ -64,12 +64,19 @@ class Run:
         self.in_order = in_order  # elements come in order, also where nothing is said of it
         self.meters: dict[Any, Meter] | None = {} if measured else None
         self.processes = processes  # slow functions in Python may run in processes of their own
+        self.leaves_out = False  # errors are left out: what cannot be read is not asked for again
 
     def meter(self, stage: Any) -> Meter | None:
         """Return the meter of a stage, if there are meters."""
         if self.meters is None:
             return None
         return self.meters.setdefault(stage, Meter())
+
+    def leaving_out(self) -> Run:
+        """Return the same for stages whose errors are left out."""
+        run = Run(self.mode, False, self.processes, self.in_order)
+        run.meters, run.leaves_out = self.meters, True
+        return run
 
 
 USUAL = Run()

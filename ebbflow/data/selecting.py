@@ -33,6 +33,7 @@ from ebbflow.data.pipe import (
     UNKNOWN,
     Element,
     Pipe,
+    Under,
     bounded,
     dataset_op,
     made,
@@ -375,7 +376,9 @@ def _(xp: Any, input_dataset: Any, *, log_warning: Any) -> Any:
     source = pipe_of(input_dataset)
 
     def start() -> Iterator[Element]:
-        elements = source.start()
+        return left_out(Under(source, current.run.leaving_out()))
+
+    def left_out(elements: Iterator[Element]) -> Iterator[Element]:
         while True:
             try:
                 element = next(elements)

@@ -16,7 +16,7 @@ from ebbflow.core.spec import TensorSpec
 from ebbflow.data import structure
 from ebbflow.data.dataset import DatasetV2
 from ebbflow.data.dataset_v1 import DatasetV1
-from ebbflow.data.file_ops import text_of
+from ebbflow.data.file_ops import lasting, text_of
 from ebbflow.data.pipe import TYPED, Element, dataset_op, made
 from ebbflow.ops.sizes import invalid
 
@@ -34,7 +34,7 @@ def _(xp: Any, driver_name: Any, data_source_name: Any, query: Any, *, output_ty
         raise invalid(f"The set of supported databases is: {{'sqlite'}}; got driver_name = {driver!r}")
 
     def start() -> Iterator[Element]:
-        return (tuple([_value(v, t) for v, t in zip(row, output_types, strict=True)]) for row in rows())
+        return lasting(tuple([_value(v, t) for v, t in zip(row, output_types, strict=True)]) for row in rows())
 
     def rows() -> Iterator[Any]:
         with _named(place), contextlib.closing(sqlite3.connect(place, check_same_thread=False)) as database:

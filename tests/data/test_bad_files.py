@@ -239,41 +239,95 @@ def test_a_file_that_vanishes_is_told_where_it_would_have_come(tmp_path):
         next(records)
 
 
-def _told(dataset):
+def _told(dataset, most=12):
     """Return what an iterator gives up to its end, with the names of the errors between."""
     iterator, seen = iter(dataset), []
-    while True:
+    while len(seen) < most:
         try:
-            seen.append(next(iterator).numpy().tolist() if dataset.element_spec.shape.rank else next(iterator).numpy())
+            found = next(iterator)
+            seen.append(found if isinstance(found, tuple) else np.array(found.numpy(), object).tolist())
         except StopIteration:
             return seen
         except tf.errors.OpError as error:
             seen.append(type(error).__name__)
+    return seen
 
 
-@pytest.mark.parametrize("spoilt", ["damaged", "missing"])
-def test_files_behind_a_spoilt_one_are_read(tmp_path, spoilt):
-    names = [str(tmp_path / name) for name in "abc"]
+def _records(names):
     for name in names:
         with tf.io.TFRecordWriter(name) as writer:
             writer.write(name[-1] + "0")
             writer.write(name[-1] + "1")
-    before, error = ([b"b0", b"b1"], "DataLossError") if spoilt == "damaged" else ([], "NotFoundError")
-    if spoilt == "damaged":
-        with open(names[1], "ab") as file:
-            file.write(b"no record at all")
-    else:
-        os.remove(names[1])
-    records = tf.data.TFRecordDataset(names)
-    assert _told(records) == [b"a0", b"a1", *before, error, b"c0", b"c1"]
-    assert _told(records.batch(2)) == [[b"a0", b"a1"], *[before][: len(before)], error, [b"c0", b"c1"]]
-    assert _told(records.ignore_errors(log_warning=True)) == [b"a0", b"a1", *before, b"c0", b"c1"]
 
 
-def test_lines_and_pieces_behind_a_missing_file_are_read(tmp_path):
+def test_records_behind_a_damaged_one_are_those_of_the_next_file(tmp_path):
     names = [str(tmp_path / name) for name in "abc"]
+    _records(names)
+    with open(names[1], "ab") as file:
+        file.write(b"no record at all")
+    records = tf.data.TFRecordDataset(names)
+    assert _told(records) == [b"a0", b"a1", b"b0", b"b1", "DataLossError", b"c0", b"c1"]
+    assert _told(records.batch(2)) == [[b"a0", b"a1"], [b"b0", b"b1"], "DataLossError", [b"c0", b"c1"]]
+    assert _told(records.ignore_errors(log_warning=True)) == [b"a0", b"a1", b"b0", b"b1", b"c0", b"c1"]
+
+
+def _with_the_second_missing(tmp_path, kind):
+    names = [str(tmp_path / name) for name in "abc"]
+    if kind == "records":
+        _records(names)
+        os.remove(names[1])
+        return tf.data.TFRecordDataset(names)
     for name in (names[0], names[2]):
-        pathlib.Path(name).write_text("1234\n")
-    for dataset in (tf.data.TextLineDataset(names), tf.data.FixedLengthRecordDataset(names, 4, footer_bytes=1)):
-        assert _told(dataset) == [b"1234", "NotFoundError", b"1234"]
-    assert _told(tf.data.TextLineDataset(names).batch(1)) == [[b"1234"], "NotFoundError", [b"1234"]]
+        pathlib.Path(name).write_text("1234\n5678\n")
+    if kind == "pieces":
+        return tf.data.FixedLengthRecordDataset(names, 5)
+    if kind == "table":
+        return tf.data.experimental.CsvDataset(names, [tf.int32]).map(lambda x: x)
+    return tf.data.TextLineDataset(names)
+
+
+LATER_STAGES = {  # and how many elements come before the error, after each of which it comes again
+    "": (lambda dataset: dataset, 2),
+    "batch": (lambda dataset: dataset.batch(2), 1),
+    "map": (lambda dataset: dataset.map(lambda x: x), 2),
+    "calls": (lambda dataset: dataset.map(lambda x: tf.py_function(lambda y: y, [x], x.dtype), 2), 2),
+    "prefetch": (lambda dataset: dataset.prefetch(3), 2),
+    "shuffle": (lambda dataset: dataset.shuffle(10), 0),
+    "cache": (lambda dataset: dataset.cache(), 2),
+    "repeat": (lambda dataset: dataset.repeat(), 2),
+    "flat map": (lambda dataset: Dataset.range(3).flat_map(lambda x: dataset), 2),
+    "interleave": (lambda dataset: Dataset.range(1).interleave(lambda x: dataset, num_parallel_calls=2), 2),
+    "any order": (
+        lambda dataset: Dataset.range(1).interleave(lambda x: dataset, num_parallel_calls=2, deterministic=False),
+        2,
+    ),
+    "windows": (lambda dataset: dataset.window(2).flat_map(lambda window: window.batch(2)), 1),
+}
+
+
+@pytest.mark.parametrize("stage", LATER_STAGES)
+@pytest.mark.parametrize("kind", ["records", "lines", "pieces", "table"])
+def test_a_missing_file_is_an_error_each_time(tmp_path, kind, stage):
+    later, before = LATER_STAGES[stage]
+    dataset = later(_with_the_second_missing(tmp_path, kind))
+    seen = _told(dataset)
+    assert len(seen) == 12 and "NotFoundError" not in seen[:before] and set(seen[before:]) == {"NotFoundError"}
+
+
+@pytest.mark.parametrize("stage", sorted({*LATER_STAGES} - {"repeat", "windows"}))
+@pytest.mark.parametrize("kind", ["records", "lines", "pieces", "table"])
+def test_files_behind_a_missing_one_are_read_where_errors_are_ignored(tmp_path, kind, stage):
+    rows = LATER_STAGES[stage][0](_with_the_second_missing(tmp_path, kind)).ignore_errors()
+    seen = _told(rows, most=100)
+    count = sum(len(found) if isinstance(found, list) else 1 for found in seen)
+    lost = (kind, stage) == ("table", "batch")  # behind a map it is one step, and the error has a place in the batch
+    assert "NotFoundError" not in seen and count == (12 if stage == "flat map" else 3 if lost else 4)
+
+
+def test_what_cannot_be_inflated_or_asked_is_an_error_each_time(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("1\n")
+    assert set(_told(tf.data.TextLineDataset(str(path), compression_type="GZIP"))) == {"DataLossError"}
+    rows = tf.data.experimental.SqlDataset("sqlite", str(tmp_path / "b"), "select a from t", (tf.int32,))
+    assert set(_told(rows)) == {"UnknownError"}
+    assert _told(rows.ignore_errors()) == []
