@@ -95,9 +95,15 @@ class ConcreteFunction(Trackable):
         graph = self._graph
         straight = graph.straight
         if straight is None or graph.straight_since != graph.base._mutations or context.recorders or elsewhere.bodies:
-            results: Sequence[Any] = graph.run(eager_run, values)
-        else:
-            results = straight(values)
+            return self.wrapped(graph.run(eager_run, values))
+        try:
+            results = straight(*values)
+        except Exception as error:
+            results = graph.rescued(values, error)
+        return self.wrapped(results)
+
+    def wrapped(self, results: Sequence[Any]) -> Nested:
+        """Return the structured result made of these arrays."""
         dtype = self.single
         if dtype is None:
             return self.pack(wrap(self._dtypes, results))

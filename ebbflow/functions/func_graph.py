@@ -73,7 +73,8 @@ class FuncGraph(Graph):
         self.stand_ins: dict[int, tuple[Any, Any]] = {}  # while it is traced: what a given variable's handle is inside
         self.stood_for: dict[int, Any] = {}  # by id, the handles that were asked for, and are arguments
         self._runners: dict[Any, tuple[Any, ...]] = {}
-        self.straight: Callable[[list[Any]], Sequence[Any]] | None = None  # what any call on the host comes to
+        self.straight: Callable[..., Sequence[Any]] | None = None  # what any call on the host comes to, array by array
+        self.rescued: Callable[[list[Any], Exception], Sequence[Any]]  # what comes of an error in it
         self.straight_since = 0  # after how many changes of the body it was found
         self.derived = Derived()  # what has been worked out about this body: gradients, among others
         self.changing = outer.changing if isinstance(outer, FuncGraph) else forks.rlock()
@@ -261,12 +262,13 @@ class FuncGraph(Graph):
             session.bodies[self] = found
         return found
 
-    def _settle(self, device: Any, found: tuple[Any, ...], run: Any) -> None:
-        """Call something else than what was found, which does the same."""
+    def _settle(self, device: Any, found: tuple[Any, ...], program: Any) -> None:
+        """Call the one Program that there will be, and no longer what found it."""
         if self._runners.get(device) is found:
-            self._runners[device] = (run, *found[1:])
+            self._runners[device] = (program.run, *found[1:])
             if device is None:
-                self.straight_since, self.straight = found[1], run
+                self.rescued = program.rescued
+                self.straight_since, self.straight = found[1], program.straight()
 
     @property
     def stateful(self) -> bool:

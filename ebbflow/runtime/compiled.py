@@ -60,7 +60,7 @@ class Runner:
         self.jit_device: Any = None  # where XLA runs what it compiles whole, if not on the host
         self.session = session
         self.fetches = list(fetches)
-        self.when_settled: Callable[[Callable[..., Any]], None] | None = None  # is told what to call instead of this
+        self.when_settled: Callable[[Any], None] | None = None  # is told which Program to call instead of this
         self.feeds = list(feeds)
         self._met: dict[Any, int] = {}  # how often
         self._open: list[Any] | None = None  # the shapes of the Program for many: what has changed is None
@@ -119,7 +119,7 @@ class Runner:
         """Have all further calls go straight to a Program that serves any of them."""
         if hasattr(program, "in_words"):
             program.in_words = _programs().explained
-            self.when_settled(program.run)  # type: ignore[misc]
+            self.when_settled(program)  # type: ignore[misc]
         self.when_settled = None
 
     def _key(self, fed: Sequence[Any]) -> Any:
