@@ -116,13 +116,14 @@ def add_up(parts: list[Any]) -> Any:
 def _added(parts: list[Any]) -> Any:
     """Return the sum of eager tensors that nobody listens to: what AddN gives, without asking for it by name."""
     first, dtype = parts[0]._array, parts[0]._dtype
-    if any(p._array.__class__ is not np.ndarray for p in parts) or first.size >= LARGE:  # spread over a mesh, or large
+    if first.__class__ is not np.ndarray or first.size >= LARGE:  # spread over a mesh, or large
         return raw.AddN(parts)
-    if any(p._dtype is not dtype or p._array.shape != first.shape for p in parts):
-        return raw.AddN(parts)
-    total = np.add(first, parts[1]._array, out=np.empty(first.shape, first.dtype))
-    for part in parts[2:]:
-        np.add(total, part._array, total)
+    shape, total, so_far = first.shape, np.empty(first.shape, first.dtype), first
+    for part in parts[1:]:
+        array = part._array
+        if array.__class__ is not np.ndarray or part._dtype is not dtype or array.shape != shape:
+            return raw.AddN(parts)
+        so_far = np.add(so_far, array, out=total)
     return wrap(total, dtype)
 
 

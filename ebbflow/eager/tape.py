@@ -21,17 +21,14 @@ from ebbflow.core.op import record
 from ebbflow.core.recorder import Recorder
 from ebbflow.core.registry import registry
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.core.source import LazyLine, outside, user_codes
+from ebbflow.core.source import outside, user_codes
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.eager import explain
 from ebbflow.eager import jacobian as jacobians
 from ebbflow.eager.backprop import FLAT, FLOWING, Sums, differentiable, propagate, unconnected
+from ebbflow.eager.entries import Entry, call_of, calls_left
 from ebbflow.ops.declare import raw
-
-Entry = tuple[Any, ...]
-"""A call on the tape: op, attrs, the user's code and the place in it, the outputs, the inputs. Of a quick call, flat:
-the one output and two inputs, the second of them None where there is one."""
 
 
 class UnconnectedGradients(Enum):
@@ -268,7 +265,7 @@ class GradientTape(Recorder):
                 sums.add(tensor, grad if grad is not None else raw.OnesLike(tensor))
         keep = {id(s) for s in sources}
         calls = reversed(list(self._calls))  # a persistent tape may grow under our feet
-        propagate(map(call_of, calls), sums, keep, watched)
+        propagate(calls_left(calls, sums, keep, watched), sums, keep, watched)
         return [sums.get(s) for s in sources]
 
     def jacobian(
@@ -337,14 +334,6 @@ def _notes(watched: set[int], calls: list[Entry], breaks: list[Entry], trail: ex
             trail.go_on((x, y), (result,))
 
     return note
-
-
-def call_of(entry: Entry) -> Call:
-    """Return what an entry of the tape stands for."""
-    op, attrs, code, offset, outputs, *inputs = entry
-    if len(inputs) == 1:
-        return Call(op, inputs[0], outputs, attrs, LazyLine(code, offset))
-    return Call(op, inputs if inputs[1] is not None else inputs[:1], (outputs,), attrs, LazyLine(code, offset))
 
 
 def _dense(target: Any) -> Any:

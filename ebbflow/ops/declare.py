@@ -250,11 +250,16 @@ def _slope_rule(slope: Callable[[Any, Any], Any]) -> Callable[..., Any]:
             x, y = raw.Conj(x), raw.Conj(y)
         return dense(grad) * slope(x, y)
 
+    gradient.alike = lambda grad, x, _, y, by_x, by_none: (grad * slope(x, y), None)  # type: ignore[attr-defined]
     return gradient
 
 
 def _backward_rule(backward: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
-    return lambda call, grad: backward(dense(grad), call.inputs[0], call.outputs[0])
+    def gradient(call: Any, grad: Any) -> Any:
+        return backward(dense(grad), call.inputs[0], call.outputs[0])
+
+    gradient.alike = lambda grad, x, _, y, by_x, by_none: (backward(grad, x, y), None)  # type: ignore[attr-defined]
+    return gradient
 
 
 _BOTH = (True, True)
@@ -263,8 +268,9 @@ _BOTH = (True, True)
 def binary_gradient(dx: Any, dy: Any, conjugates: bool = True, settles_shapes: bool = False) -> Callable[..., Any]:
     """Return the gradient rule of a broadcasting op from `dx(grad, x, y, z)` and `dy(grad, x, y, z)`.
 
-    Its second form, by name, is `gradient.by_name`. `settles_shapes`: TensorFlow's rule for the op looks at static
-    shapes first, and leaves out what they make needless.
+    Its second form, by name, is `gradient.by_name`; what it comes to where no number is complex and each input whose
+    gradient is wanted has the shape of the output, like the gradient, is `gradient.alike`. `settles_shapes`:
+    TensorFlow's rule for the op looks at static shapes first, and leaves out what they make needless.
     """
 
     def operands(call: Any, grad: Any) -> tuple[Any, ...]:
@@ -291,7 +297,13 @@ def binary_gradient(dx: Any, dy: Any, conjugates: bool = True, settles_shapes: b
             down(dy(grad, x, y, z), 1) if dy is not FLAT and call.wants(1) else None,
         )
 
-    gradient.by_name = by_name  # type: ignore[attr-defined]
+    def alike(grad: Any, x: Any, y: Any, z: Any, by_x: bool, by_y: bool) -> tuple[Any, Any]:
+        return (
+            dx(grad, x, y, z) if by_x and dx is not FLAT else None,
+            dy(grad, x, y, z) if by_y and dy is not FLAT else None,
+        )
+
+    gradient.by_name, gradient.alike = by_name, alike  # type: ignore[attr-defined]
     return gradient
 
 
