@@ -22,22 +22,31 @@ python.eager.polymorphic_function.tracing_compilation.: TracingOptions call_func
 python.autograph.operators.control_flow.: for_stmt if_stmt while_stmt
 python.autograph.operators.logical.: and_ eq not_ not_eq or_
 python.autograph.operators.variables.Undefined
-[functions.autograph.python_functions]
-all as python.autograph.operators.py_builtins.all_
-any as python.autograph.operators.py_builtins.any_
-enumerate as python.autograph.operators.py_builtins.enumerate_
-filter as python.autograph.operators.py_builtins.filter_
-float as python.autograph.operators.py_builtins.float_
-int as python.autograph.operators.py_builtins.int_
-len as python.autograph.operators.py_builtins.len_
-map as python.autograph.operators.py_builtins.map_
-max as python.autograph.operators.py_builtins.max_
-min as python.autograph.operators.py_builtins.min_
-print as python.autograph.operators.py_builtins.print_
-range as python.autograph.operators.py_builtins.range_
-sorted as python.autograph.operators.py_builtins.sorted_
-sum as python.autograph.operators.py_builtins.sum_
-zip as python.autograph.operators.py_builtins.zip_
+[api.inner_builtins]
+python.autograph.operators.py_builtins.: abs_ all_ any_ enumerate_ filter_ float_ int_ len_ map_ max_ min_ next_ print_
+python.autograph.operators.py_builtins.: range_ sorted_ sum_ zip_ UNSPECIFIED
+python.autograph.operators.py_builtins.: eval_in_original_context globals_in_original_context locals_in_original_context
+python.autograph.operators.py_builtins.super_in_original_context
+python.autograph.core.function_wrappers.FunctionScope
+python.autograph.operators.exceptions.assert_stmt
+python.autograph.operators.conditional_expressions.if_exp
+python.autograph.operators.variables.: ld ldu
+python.autograph.utils.context_managers.control_dependency_on_returns
+python.autograph.utils.misc.: alias_tensors get_range_len
+python.autograph.lang.special_functions.match_staging_level
+[api.inner_lists]
+python.autograph.operators.data_structures.: ListPopOpts ListStackOpts list_append list_pop list_stack new_list
+python.autograph.operators.data_structures.: tf_tensor_array_new tf_tensor_list_new
+python.autograph.operators.slices.: GetItemOpts get_item set_item
+python.autograph.utils.tensor_list.: TensorList dynamic_list_append
+python.autograph.utils.tensors.: is_tensor_array is_tensor_list
+python.autograph.lang.special_functions.: stack tensor_list
+[functions.autograph.transpiler]
+python.autograph.core.converter.: ConversionOptions ProgramContext STANDARD_OPTIONS
+python.autograph.core.config.: CONVERSION_RULES Convert DoNotConvert
+python.autograph.core.config_lib.: Convert DoNotConvert
+python.autograph.impl.api.PyToTF
+python.autograph.impl.conversion.is_allowlisted
 [functions.autograph.status]
 python.autograph.core.ag_ctx.: ControlStatusCtx Status control_status_ctx
 """
