@@ -24,6 +24,7 @@ from ebbflow.eager.placing import default_device
 from ebbflow.engines import devices
 from ebbflow.functions import side_effects
 from ebbflow.functions.derived import Derived
+from ebbflow.functions.side_effects import Manager
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph import Graph, process_default
 from ebbflow.graph.graph_scopes import VALID_NAME
@@ -66,6 +67,7 @@ class FuncGraph(Graph):
         self.gradient_rule: Callable[..., list[Any]] | None = None  # that, as the rule that calls of it name
         self.output_names: list[str] = []  # what its results were called in a file
         self.tells_variables_apart = False  # its trace depends on which variable an argument is
+        self.independent: set[Operation] = set()  # effects that keep no order, as the program says
         self.saving_errors: set[str] = set()  # why a SavedModel may not hold it
         self.closed = False  # traced to the end: its tensors may not be used elsewhere any more
         self.in_python: Callable[..., list[Any]] | None = None  # the function it was traced from, of flat tensors
@@ -95,6 +97,11 @@ class FuncGraph(Graph):
     def mark_as_unsaveable(self, error_message: str | Iterable[str]) -> None:
         """Have models that hold this function refuse to be saved, for the reasons given."""
         self.saving_errors |= {error_message} if isinstance(error_message, str) else set(error_message)
+
+    @property
+    def experimental_acd_manager(self) -> Manager:
+        """What says of effects that they keep no order."""
+        return Manager(self)
 
     @property
     def saveable(self) -> bool:

@@ -7,7 +7,7 @@ resource before it, each read for the last write, and what touches no resource f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -46,29 +46,84 @@ def put_in_order(graph: Any, same: Mapping[int, int] = MappingProxyType({})) -> 
 
     `same` says, by their ids, which handles are of the resource that another handle is of.
     """
-    order = _Order(same)
-    graph.control_outputs = [node for node in graph._nodes if order.add(node)]
+    graph.control_outputs = ordered(graph._nodes, same, getattr(graph, "independent", ()))
+
+
+def ordered(
+    nodes: Sequence[Any], same: Mapping[int, int] = MappingProxyType({}), independent: Collection[Any] = ()
+) -> list[Any]:
+    """Add control edges among nodes, but for those that are `independent`; return which of the nodes are effects."""
+    order = _Order(same, independent)
+    return [node for node in nodes if order.add(node)]
+
+
+def only_reads(node: Any, position: int) -> bool:
+    """Return whether a node only reads the resource that it is given at a position, its bodies included."""
+    if node._op.facts.reads:
+        return True
+    bodies = [body for value in node._attrs.values() for body in _bodies_in(value)]
+    if not bodies:
+        return False
+    first = len(node._inputs) - min(len(body.inputs) for body in bodies)  # conditions come before what bodies take
+    return position >= first and all(_only_read_in(body, position - first) for body in bodies)
+
+
+def _bodies_in(value: Any) -> list[Any]:
+    held = value if isinstance(value, (list, tuple)) else [value]
+    return [body for body in held if hasattr(body, "internal_captures") and hasattr(body, "_nodes")]
+
+
+def _only_read_in(body: Any, number: int) -> bool:
+    given = body.inputs[number] if number < len(body.inputs) else None
+    return all(
+        only_reads(node, i) or node.type == "Identity"
+        for node in body._nodes
+        for i, tensor in enumerate(node._inputs)
+        if tensor is given
+    )
+
+
+class Manager:
+    """What a function's graph offers to what is traced in it (`graph.experimental_acd_manager`)."""
+
+    def __init__(self, graph: Any):
+        self._graph = graph
+
+    def run_independently(self, op: Any) -> None:
+        """Have an effect of the function wait for no other, and none for it."""
+        self._graph.independent.add(op)
 
 
 class _Order:
     """Who touched what last."""
 
-    def __init__(self, same: Mapping[int, int]) -> None:
-        self._same = same
+    def __init__(self, same: Mapping[int, int], independent: Collection[Any] = ()) -> None:
+        self._same, self._independent = same, independent
         self._writes: dict[Any, Any] = {}
         self._reads: dict[Any, list[Any]] = {}
 
     def add(self, node: Any) -> bool:
         """Have `node` wait for what came before it; return whether it is an effect at all."""
         op = node._op
-        resources = [self._same.get(id(t), id(t)) for t in node._inputs if t._dtype is dtypes.resource]
+        given = [(i, t) for i, t in enumerate(node._inputs) if t._dtype is dtypes.resource]
+        resources: dict[int | None, bool] = {self._resource(t): only_reads(node, i) for i, t in given}
+        if node.type == "Identity":  # another name of a resource: who uses that counts
+            return False
         if not resources and (not op.stateful or op.facts.random or op.facts.variable):
             return False
         before: dict[Any, None] = {}
-        for resource in dict.fromkeys(resources or [None]):  # type: ignore[list-item]
-            before.update(dict.fromkeys(self._before(node, resource, bool(op.facts.reads))))
+        if node in self._independent:
+            return bool(op.keeps_state)
+        for resource, reads in (resources or {None: bool(op.facts.reads)}).items():
+            before.update(dict.fromkeys(self._before(node, resource, reads)))
         _wait(node, list(before))
-        return op.keeps_state
+        return bool(op.keeps_state)
+
+    def _resource(self, handle: Any) -> int:
+        """Return what tells a resource from others, whatever names its handle goes by."""
+        while handle.op.type == "Identity" and id(handle) not in self._same:
+            handle = handle.op._inputs[0]
+        return self._same.get(id(handle), id(handle))
 
     def _before(self, node: Any, resource: Any, reads: bool) -> list[Any]:
         last = [self._writes[resource]] if resource in self._writes else []

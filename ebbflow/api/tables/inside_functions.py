@@ -18,6 +18,11 @@ core.function.polymorphism.type_dispatch.TypeDispatchTable
 python.eager.polymorphic_function.function_type_utils.: FunctionSpec make_function_type
 [functions.tracing_compilation]
 python.eager.polymorphic_function.tracing_compilation.: TracingOptions call_function trace_function
+[functions.auto_control_deps]
+python.framework.auto_control_deps.: AutomaticControlDependencies MUST_RUN_ORDER_INSENSITIVE_STATEFUL_OPS
+python.framework.auto_control_deps.automatic_control_dependencies
+python.framework.auto_control_deps_utils.: READ_ONLY_RESOURCE_INPUTS_ATTR get_read_write_resource_inputs
+read_only_resource_positions as python.framework.auto_control_deps_utils._get_read_only_resource_input_indices_op
 [functions.autograph.operators]
 python.autograph.operators.control_flow.: for_stmt if_stmt while_stmt
 python.autograph.operators.logical.: and_ eq not_ not_eq or_
