@@ -107,6 +107,18 @@ def require_replica_context(context: Any) -> None:
         )
 
 
+def require_cross_replica(strategy: Any) -> None:
+    """Refuse what is for all replicas of a strategy at once inside of one of them, or in another strategy's scope."""
+    place = _place()
+    if place is None or (place.strategy is strategy and place.replica is None):
+        return
+    if place.strategy is default_strategy():  # a plain program, which may say so
+        return
+    if place.strategy is not strategy:
+        raise RuntimeError(f"Mixing different tf.distribute.Strategy objects: {place.strategy} is not {strategy}")
+    raise RuntimeError("Method requires being in cross-replica context, use get_replica_context().merge_call()")
+
+
 def strategy_supports_no_merge_call() -> bool:
     """Return whether updates can be made in each replica without bringing all of them together first."""
     return not has_strategy() or not get_strategy().extended._use_merge_call()

@@ -200,12 +200,14 @@ class DistributedVariable(DistributedValues, Variable):
         raise NotImplementedError("a kind of distributed variable says how it is written")
 
     def _write_all(self, method: str, value: Any) -> Any:
+        if current.get_update_replica_id() is None:
+            current.require_cross_replica(self._distribute_strategy)
         writes = [getattr(copy, method)(value_of_replica(value, i)) for i, copy in enumerate(self._values)]
         if context.executing_eagerly():
             return self
         written = object.__new__(type(self))  # this variable, and in a graph the node that all writes are done at
         done = group(*[write.op for write in writes])
-        written.__dict__.update(self.__dict__, _written=done, _after=self._read_after(done))
+        written.__dict__.update(self.__dict__, _values=tuple(writes), _written=done, _after=self._read_after(done))
         return written
 
     def _read_after(self, done: Any) -> Any:
@@ -268,8 +270,8 @@ class SyncOnReadVariable(DistributedVariable):
             value = value / self._distribute_strategy.num_replicas_in_sync  # so that reading gives what was assigned
         elif method != "assign" and self._aggregation is VariableAggregation.SUM:
             raise ValueError(
-                "SyncOnReadVariable does not support `assign_add` or `assign_sub` in cross-replica context when "
-                "aggregation is set to `tf.VariableAggregation.SUM`."
+                f"SyncOnReadVariable does not support `{method}` in cross-replica context when aggregation is set to "
+                "`tf.VariableAggregation.SUM`."
             )
         return self._write_all(method, value)
 

@@ -10,14 +10,14 @@ from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.device import canonical_name
 from ebbflow.distribute import current
-from ebbflow.distribute.cross_device import CrossDeviceOps
+from ebbflow.distribute.cross_device import CrossDeviceOps, devices_of
 from ebbflow.distribute.current import Place
 from ebbflow.distribute.datasets import DistributedDataset, DistributedDatasetsFromFunction, InputContext
 from ebbflow.distribute.distributed_variable import MirroredVariable, SyncOnReadVariable
 from ebbflow.distribute.reduce_op import ReduceOp
 from ebbflow.distribute.replica_threads import run_replicas
 from ebbflow.distribute.strategy import Extended, Strategy
-from ebbflow.distribute.values import DistributedValues, regroup, value_of_replica
+from ebbflow.distribute.values import DistributedValues, Mirrored, regroup, value_of_replica
 from ebbflow.engines import devices as engine_devices
 from ebbflow.functions.autograph.status import converted_where_on
 from ebbflow.functions.function import Function
@@ -167,6 +167,20 @@ class MirroredExtended(Extended):
         parts = [_dense(part) for part in value.values]
         total = raw.AddN(parts) if len(parts) > 1 else parts[0]
         return total if op is ReduceOp.SUM else total / len(parts)
+
+    def _local_results(self, value: Any) -> tuple[Any, ...]:
+        if isinstance(value, DistributedValues):
+            return value.values
+        if not nest.is_nested(value):
+            return (value,)
+        return tuple(nest.map_structure(lambda leaf, i=i: value_of_replica(leaf, i), value)
+                     for i in range(len(self._devices)))  # fmt: skip
+
+    def _at(self, destinations: Any, value: Any) -> Any:
+        """Return a value as it is on each device of a distributed value, or of a list; on one device itself."""
+        several = isinstance(destinations, DistributedValues | list | tuple)
+        count = len(devices_of(destinations)) if several else 1
+        return value if count == 1 or isinstance(value, DistributedValues) else Mirrored([value] * count)
 
     def _reduce_same(self, op: ReduceOp, value: Any) -> Any:
         """Return what a value that is the same on all replicas is reduced to."""

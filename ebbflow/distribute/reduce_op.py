@@ -33,7 +33,8 @@ def reduce_op_named(reduce_op: Any) -> ReduceOp:
     """
     if isinstance(reduce_op, ReduceOp):
         return reduce_op
-    name = reduce_op.upper() if isinstance(reduce_op, str) else ""
-    if name not in ReduceOp.__members__:
-        raise ValueError(f"reduce_op must be tf.distribute.ReduceOp.SUM or MEAN, or its name, not {reduce_op!r}")
-    return ReduceOp[name]
+    if not isinstance(reduce_op, str):
+        raise TypeError(f"Expected `reduce_op` to be a `tf.distribute.ReduceOp`, not: {reduce_op!r}")
+    if reduce_op.upper() not in ReduceOp.__members__:
+        raise ValueError(f"{reduce_op!r} is not a valid ReduceOp: it is SUM or MEAN")
+    return ReduceOp[reduce_op.upper()]

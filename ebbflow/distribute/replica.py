@@ -10,6 +10,7 @@ from ebbflow.core.typing import Message, Nested
 from ebbflow.distribute import current
 from ebbflow.distribute.current import Place
 from ebbflow.distribute.reduce_op import ReduceOp, reduce_op_named
+from ebbflow.distribute.values import refuse_rows
 
 if TYPE_CHECKING:
     from ebbflow.distribute.strategy import Strategy
@@ -74,6 +75,7 @@ class ReplicaContext:
 
     def all_gather(self, value: Nested, axis: int, options: object = None) -> Nested:
         """Return the values of all replicas one after the other along an axis."""
+        refuse_rows("all_gather", value)
         return nest.map_structure(lambda tensor: self._all_gather(tensor, axis), value)
 
     def _all_gather(self, tensor: Any, axis: int) -> Any:

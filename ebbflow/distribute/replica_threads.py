@@ -13,12 +13,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ebbflow.core import context, nest
+from ebbflow.core.tensor import Tensor
 from ebbflow.distribute import current
 from ebbflow.distribute.current import Place
 from ebbflow.distribute.replica import ReplicaContext
 from ebbflow.distribute.values import DistributedValues, regroup, value_of_replica
 from ebbflow.functions.autograph import status
 from ebbflow.graph.scopes import device_scope, name_scope
+from ebbflow.ops.declare import raw
 from ebbflow.platform.eras import executing_eagerly_outside_functions
 from ebbflow.state.variable_scope import get_variable_scope, variable_scope
 from ebbflow.state.variables import variable_creator_scope
@@ -43,10 +45,15 @@ class ThreadedReplica(ReplicaContext):
         return self._run.ask(Merge(merge_fn, tuple(args), kwargs))
 
     def _all_reduce(self, op: Any, tensors: list[Any]) -> list[Any]:
-        return list(self.merge_call(lambda strategy, *values: _reduced(strategy, op, values), tensors))
+        totals = self.merge_call(lambda strategy, *values: _reduced(strategy, op, values), tensors)
+        return [self._own(total) for total in totals]
 
     def _all_gather(self, tensor: Any, axis: int) -> Any:
-        return self.merge_call(lambda strategy, value: strategy.extended._gather(value, axis), [tensor])
+        return self._own(self.merge_call(lambda strategy, value: strategy.extended._gather(value, axis), [tensor]))
+
+    def _own(self, value: Any) -> Any:
+        """Return a value that all replicas get as this one's: what they return of it is a value of each."""
+        return raw.Identity(value) if self._number and isinstance(value, Tensor) else value
 
 
 def _reduced(strategy: Any, op: Any, values: Sequence[Any]) -> tuple[Any, ...]:

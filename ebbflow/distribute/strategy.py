@@ -20,7 +20,7 @@ from ebbflow.distribute.current import Place
 from ebbflow.distribute.datasets import InputContext, InputIterator, InputReplicationMode
 from ebbflow.distribute.reduce_op import ReduceOp, reduce_op_named
 from ebbflow.distribute.replica import ReplicaContext
-from ebbflow.distribute.values import local_results, regroup, value_of_replica
+from ebbflow.distribute.values import local_results, refuse_rows, regroup, value_of_replica
 from ebbflow.functions.autograph.status import converted_where_on
 from ebbflow.graph.scopes import device_scope, group
 from ebbflow.ops.reduce import reductions
@@ -92,6 +92,7 @@ class Strategy:
     @contextlib.contextmanager
     def scope(self) -> Iterator[Strategy]:
         """Make variables as this strategy has them inside the block, and let it hold there."""
+        current.require_cross_replica(self)
         with current.entered(Place(self)), variables.variable_creator_scope(self._extended._variable):
             yield self
 
@@ -99,16 +100,20 @@ class Strategy:
         """Call `fn` once in each replica, with its own values of `args`; return what they gave."""
         if not isinstance(args, (list, tuple)):
             raise ValueError(f"positional args must be a list or tuple, got {type(args)}")
+        current.require_cross_replica(self)
         with current.entered(Place(self)):
             return self._extended.call_for_each_replica(converted_where_on(fn), args, kwargs or {})
 
     def reduce(self, reduce_op: ReduceOp | str, value: Nested, axis: int | None = None) -> Tensor:
         """Return the sum or mean of a value over replicas, and along an axis of each where one is given."""
+        current.require_cross_replica(self)
         op = reduce_op_named(reduce_op)
         return nest.map_structure(lambda leaf: self._extended._reduce(op, leaf, axis), value)
 
     def gather(self, value: Nested, axis: int) -> Tensor:
         """Return the values of all replicas one after the other along an axis."""
+        current.require_cross_replica(self)
+        refuse_rows("gather", value)
         return nest.map_structure(lambda leaf: self._extended._gather(leaf, axis), value)
 
     def experimental_local_results(self, value: Nested) -> tuple[Any, ...]:
@@ -309,8 +314,9 @@ class Extended:
     ) -> Nested:
         """Call `fn(var, …)` where each part of a variable is."""
         replica = current.get_replica_context()
-        if replica is not None:
+        if replica is not None and replica.strategy is self._strategy:
             return self._update_in_replica(replica, var, fn, args, kwargs or {}, group)
+        current.require_cross_replica(self._strategy)
         return self._update(var, fn, args, kwargs or {}, group)
 
     def update_non_slot(
@@ -363,17 +369,25 @@ class Extended:
         self, reduce_op: ReduceOp | str, value: Nested, destinations: Nested, options: Message | None = None
     ) -> Tensor:
         """Return the sum or mean of a value over replicas, where `destinations` is."""
-        return self._reduce_to(reduce_op_named(reduce_op), value)
+        current.require_cross_replica(self._strategy)
+        return self._at(destinations, self._reduce_to(reduce_op_named(reduce_op), value))
 
     def batch_reduce_to(
         self, reduce_op: ReduceOp | str, value_destination_pairs: Nested, options: object = None
     ) -> list[Any]:
         """Do so for several values."""
-        return self._reduce_all(reduce_op_named(reduce_op), [value for value, _ in value_destination_pairs])
+        current.require_cross_replica(self._strategy)
+        pairs = list(value_destination_pairs)
+        totals = self._reduce_all(reduce_op_named(reduce_op), [value for value, _ in pairs])
+        return [self._at(place, total) for (_, place), total in zip(pairs, totals, strict=True)]
+
+    def _at(self, destinations: Any, value: Any) -> Any:
+        """Return a value as it is at its destinations: here there is one."""
+        return value
 
     def broadcast_to(self, tensor: TensorLike, destinations: Nested) -> Nested:
         """Return a value for every replica."""
-        return tensor
+        return self._at(destinations, tensor)
 
     def _gather(self, value: Any, axis: int) -> Any:
         return value_of_replica(value, 0)

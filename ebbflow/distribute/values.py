@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ebbflow.core import nest
 from ebbflow.core.composite import CompositeTensor, TypeSpec
+from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.spec import type_spec_from_value
 
 
@@ -81,6 +83,13 @@ def local_results(value: Any) -> tuple[Any, ...]:
 def value_of_replica(value: Any, replica: int) -> Any:
     """Return what one replica sees of a value."""
     return value.values[replica] if isinstance(value, DistributedValues) else value
+
+
+def refuse_rows(method: str, value: Any) -> None:
+    """Refuse values of some rows, which cannot be put one after the other."""
+    for leaf in nest.flatten(value):
+        if any(isinstance(part, IndexedSlices) for part in local_results(leaf)):
+            raise NotImplementedError(f"{method} does not support IndexedSlices: convert the value to a tensor")
 
 
 def regroup(values: Sequence[Any]) -> Any:

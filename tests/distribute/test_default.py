@@ -28,7 +28,7 @@ def test_reduce(op, axis, expected):
 
 
 def test_reduce_refuses_what_is_no_reduction():
-    with pytest.raises(ValueError, match="reduce_op must be"):
+    with pytest.raises(ValueError, match="not a valid ReduceOp"):
         tf.distribute.get_strategy().reduce("PROD", 1.0, None)
 
 

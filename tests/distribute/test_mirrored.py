@@ -240,3 +240,65 @@ def test_a_variable_around_another_is_of_its_strategy():
 
     assert strategy.extended.variable_created_in_scope(Around(v))
     assert not strategy.extended.variable_created_in_scope(Around(tf.Variable(1.0)))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+def test_each_replica_has_what_all_get(strategy, wrap):
+    """TensorFlow 2.21 gives as many values."""
+    values = of_each(strategy, lambda i: tf.constant([i + 1.0]))
+
+    def together(x):
+        replica = tf.distribute.get_replica_context()
+        return {"sum": replica.all_reduce("SUM", x), "all": replica.all_gather(x, axis=0)}
+
+    found = strategy.experimental_local_results(strategy.run(wrap(together), (values,)))
+    assert [(one["sum"].numpy().tolist(), one["all"].numpy().tolist()) for one in found] == [([3.0], [1.0, 2.0])] * 2
+    first, second = strategy.experimental_local_results([values, {"same": 1}])
+    assert (float(first[0][0]), first[1], float(second[0][0]), second[1]) == (1.0, {"same": 1}, 2.0, {"same": 1})
+
+
+def test_values_are_where_a_variable_of_all_replicas_is(strategy):
+    with strategy.scope():
+        v = tf.Variable(0.0)
+    values = of_each(strategy, lambda i: tf.constant(i + 1.0))
+    extended = strategy.extended
+    for found in (
+        extended.reduce_to("SUM", values, v), extended.broadcast_to(tf.constant(3.0), v),
+        *extended.batch_reduce_to("SUM", [(values, v)]),
+    ):  # fmt: skip
+        assert [float(value) for value in strategy.experimental_local_results(found)] == [3.0, 3.0]
+    extended.update(v, lambda copy, x: copy.assign(x), args=(extended.reduce_to("MEAN", values, v),))
+    assert [float(copy) for copy in v.values] == [1.5, 1.5]  # from outside of any scope, too
+
+
+@pytest.mark.parametrize("misused, words", [
+    (lambda s, other, v: _within(s, lambda: other.scope().__enter__()), "Mixing different tf.distribute.Strategy"),
+    (lambda s, other, v: _within(s, lambda: other.run(lambda: 1)), "Mixing different"),
+    (lambda s, other, v: s.run(lambda: other.run(lambda: 1)), "Mixing different"),
+    (lambda s, other, v: other.run(lambda: v.assign(2.0)), "Mixing different"),
+    (lambda s, other, v: s.run(lambda: s.run(lambda: 1)), "requires being in cross-replica context"),
+    (lambda s, other, v: s.run(lambda: s.reduce("SUM", 1.0, axis=None)), "requires being in cross-replica context"),
+])  # fmt: skip
+def test_what_is_for_all_replicas_is_refused_inside_of_one_and_in_another_strategy(strategy, misused, words):
+    other = tf.distribute.MirroredStrategy(["CPU:0"])
+    with strategy.scope():
+        v = tf.Variable(1.0)
+    with pytest.raises(RuntimeError, match=words):
+        misused(strategy, other, v)
+    assert [float(copy) for copy in v.values] == [1.0, 1.0]
+    assert not tf.distribute.has_strategy()
+
+
+def _within(strategy, call):
+    with strategy.scope():
+        return call()
+
+
+def test_rows_are_not_gathered(strategy):
+    rows = tf.IndexedSlices(tf.ones([1, 2]), tf.constant([0]), tf.constant([3, 2]))
+    with pytest.raises(NotImplementedError, match="all_gather does not support IndexedSlices"):
+        strategy.run(lambda: tf.distribute.get_replica_context().all_gather(rows, axis=0))
+    with pytest.raises(NotImplementedError, match="gather does not support IndexedSlices"):
+        strategy.gather(rows, axis=0)
+    with pytest.raises(TypeError, match="Expected `reduce_op`"):
+        strategy.reduce(None, 1.0, axis=None)

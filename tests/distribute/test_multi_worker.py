@@ -98,7 +98,7 @@ def test_a_worker_that_nobody_joins_says_so(monkeypatch):
     from ebbflow.cluster import collectives
 
     monkeypatch.setattr(collectives, "FORM_SECONDS", 0.2)
-    with pytest.raises(tf.errors.DeadlineExceededError, match="members 1 at localhost:1 of the group did not come"):
+    with pytest.raises(tf.errors.DeadlineExceededError, match="workers 1 at localhost:1 did not come"):
         collectives.CollectiveGroup(["localhost:0", "localhost:1"], 0, "alone", 0.2)
 
 
