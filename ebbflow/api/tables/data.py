@@ -123,4 +123,8 @@ sleep as python.data.experimental.ops.sleep.sleep
 non_serializable as python.data.experimental.ops.optimization.non_serializable
 [data.row_calls]
 python.data.experimental.ops.map_defun.map_defun
+[data.flattened]
+python.data.experimental.ops.index_flat_map_op.index_flat_map
+Number as python.data.experimental.ops.index_flat_map_op._IndexType
+weighted_flat_map as python.data.experimental.ops.weighted_flat_map_op._weighted_flat_map
 """
