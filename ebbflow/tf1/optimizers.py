@@ -1,6 +1,7 @@
-"""Optimizers of `tf.contrib.opt`: Adam that is lazy or decays weights, AdaMax, Nadam, signs, LARS, and wrappers.
+"""Optimizers of `tf.contrib.opt`: Adam that is lazy or decays weights, AdaMax, Nadam, signs, LARS, moving averages.
 
-Knows the optimizers of `train` and adds to them; an optimizer of scipy's is in `external_optimizer`.
+Knows the optimizers of `train` and adds to them; those that go around another one are in `wrapping_optimizers`, an
+optimizer of scipy's in `external_optimizer`.
 """
 
 from __future__ import annotations
@@ -11,20 +12,18 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ebbflow.checkpoint.saver import Saver
-from ebbflow.core import context, dtypes
+from ebbflow.core import context
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.typing import Effect, Nested, Rate, TensorLike
-from ebbflow.functions.control_flow.cond import cond_v1
 from ebbflow.graph.scopes import control_dependencies, group
 from ebbflow.ops.arrays.creation import zeros_like
 from ebbflow.ops.arrays.indexing import gather
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast
-from ebbflow.ops.elementwise.clip import clip_by_global_norm, clip_by_norm
 from ebbflow.ops.elementwise.compare import where
 from ebbflow.ops.linalg.norms import norm
-from ebbflow.state.functions import assign, assign_sub, global_variables, scatter_sub, scatter_update
+from ebbflow.state.functions import assign, assign_sub, global_variables, scatter_add, scatter_sub, scatter_update
 from ebbflow.train.moving_averages import ExponentialMovingAverage
 from ebbflow.train.optimizer import Optimizer
 from ebbflow.train.optimizers import AdagradOptimizer, AdamOptimizer, MomentumOptimizer, Number, RuleOptimizer
@@ -170,6 +169,28 @@ class _SignOptimizer(RuleOptimizer):
         for v in var_list:
             self._zeros_slot(v, "m", self._name)
 
+    def _scale(self, agreement: Any) -> Any:
+        """Return how far to go along the gradient where it agrees with its mean (1), disagrees (-1), or neither."""
+        raise NotImplementedError
+
+    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+        return self._rows(grad.values, var, grad.indices)
+
+    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Any:
+        return self._rows(grad, var, indices)
+
+    def _rows(self, grad: Any, var: Any, indices: Any) -> Any:
+        """Let the whole mean forget, and change the rows that have a gradient."""
+        m, dtype = self.get_slot(var, "m"), var.dtype.base_dtype
+        beta = self._number("beta", dtype)
+        forgotten = assign(m, m * beta, use_locking=self._use_locking)
+        with control_dependencies([forgotten]):
+            updated = scatter_add(m, indices, grad * (1 - beta), use_locking=self._use_locking)
+        with control_dependencies([updated]):
+            mean = gather(m.read_value(), indices)
+            step = self._number("lr", dtype) * self._scale(raw.Sign(grad) * raw.Sign(mean)) * grad
+            return group(scatter_sub(var, indices, step, use_locking=self._use_locking))
+
 
 _SIGN_NUMBERS = {
     "lr": Number("_lr", "_lr_t", "learning_rate"),
@@ -196,6 +217,9 @@ class AddSignOptimizer(_SignOptimizer):
         self._alpha = alpha
         super().__init__(learning_rate, beta, sign_decay_fn, use_locking, name)
 
+    def _scale(self, agreement: Any) -> Any:
+        return self._number("alpha", agreement.dtype) + self._number("sign_decay", agreement.dtype) * agreement
+
 
 class PowerSignOptimizer(_SignOptimizer):
     """var ← var - lr·base^(decay·sign(g)·sign(m))·g."""
@@ -214,6 +238,10 @@ class PowerSignOptimizer(_SignOptimizer):
     ):
         self._logbase = math.log(base)
         super().__init__(learning_rate, beta, sign_decay_fn, use_locking, name)
+
+    def _scale(self, agreement: Any) -> Any:
+        decay = self._number("sign_decay", agreement.dtype)
+        return raw.Exp(self._number("logbase", agreement.dtype) * decay * agreement)
 
 
 class RegAdagradOptimizer(AdagradOptimizer):
@@ -288,15 +316,21 @@ class LARSOptimizer(Optimizer):
 
     def _apply_dense(self, grad: Any, var: Any) -> Any:
         rate, grad = self.compute_lr(grad, var)
+        one, momentum = self._one_and_momentum(var)
         slot = self.get_slot(var, "momentum")._variable
-        momentum = convert(self._momentum, var.dtype.base_dtype)
-        return raw.ApplyMomentum(var._variable, slot, rate, grad, momentum, use_nesterov=self._use_nesterov).op
+        nesterov = self._use_nesterov
+        return raw.ApplyMomentum(var._variable, slot, one, rate * grad, momentum, use_nesterov=nesterov).op
 
     def _resource_apply_dense(self, grad: Any, var: Any) -> Any:
         rate, grad = self.compute_lr(grad, var)
+        one, momentum = self._one_and_momentum(var)
         slot = self.get_slot(var, "momentum").handle
-        momentum = convert(self._momentum, var.dtype.base_dtype)
-        return raw.ResourceApplyMomentum(var.handle, slot, rate, grad, momentum, use_nesterov=self._use_nesterov)
+        nesterov = self._use_nesterov
+        return raw.ResourceApplyMomentum(var.handle, slot, one, rate * grad, momentum, use_nesterov=nesterov)
+
+    def _one_and_momentum(self, var: Any) -> tuple[Any, Any]:
+        """Return the numbers of the step, whose gradient has the rate in it: the mean is of steps."""
+        return convert(1.0, var.dtype.base_dtype), convert(self._momentum, var.dtype.base_dtype)
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         return self._apply_dense(convert(grad), var)
@@ -500,93 +534,3 @@ class MovingAverageOptimizer(Optimizer):
     def get_slot_names(self) -> list[str]:
         """Return the names of the other's slots."""
         return self._optimizer.get_slot_names()
-
-
-class VariableClippingOptimizer(Optimizer):
-    """Another optimizer after whose steps some variables are clipped to a length along some axes."""
-
-    def __init__(
-        self,
-        opt: Optimizer,
-        vars_to_clip_dims: dict[Any, Sequence[int]],
-        max_norm: float,
-        use_locking: bool = False,
-        colocate_clip_ops_with_vars: bool = False,
-        name: str = "VariableClipping",
-    ):
-        super().__init__(use_locking, name)
-        self._opt, self._max_norm = opt, max_norm
-        pairs = vars_to_clip_dims.items()
-        self._clip_dims = {(v.experimental_ref() if hasattr(v, "experimental_ref") else v): d for v, d in pairs}
-
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Variable]]:
-        """Return what the other one computes."""
-        return self._opt.compute_gradients(*args, **kwargs)
-
-    def get_slot(self, *args: Any) -> Any:
-        """Return the other's slot."""
-        return self._opt.get_slot(*args)
-
-    def get_slot_names(self) -> list[str]:
-        """Return the names of the other's slots."""
-        return self._opt.get_slot_names()
-
-    def apply_gradients(
-        self,
-        grads_and_vars: Iterable[tuple[Any, Any]],
-        global_step: Variable | TensorLike | None = None,
-        name: str | None = None,
-    ) -> Effect:
-        """Take the other's step, then clip."""
-        pairs = list(grads_and_vars)
-        step = self._opt.apply_gradients(pairs, global_step=global_step)
-        with control_dependencies([step] if step is not None else []):
-            clipped = []
-            for grad, var in pairs:
-                key = var.experimental_ref() if hasattr(var, "experimental_ref") else var
-                if key not in self._clip_dims or grad is None:
-                    continue
-                axes = [i for i in range(var.shape.rank) if i not in self._clip_dims[key]]
-                value = clip_by_norm(convert(var), self._max_norm, axes)
-                clipped.append(var.assign(value))
-        return (
-            None if context.executing_eagerly() else group(*clipped, *([step] if step is not None else []), name=name)
-        )
-
-
-class MultitaskOptimizerWrapper:
-    """Another optimizer that leaves a variable, and its slots, alone in steps where its whole gradient is zero."""
-
-    def __init__(self, opt: Optimizer) -> None:
-        if not isinstance(opt, Optimizer):
-            raise TypeError(f"Supplied optimizer must be an instance of tf.train.Optimizer; got {opt!r}")
-        self._opt = opt
-        for method in ("_apply_dense", "_resource_apply_dense", "_apply_sparse", "_resource_apply_sparse"):
-            setattr(opt, method, self._only_where_any(getattr(opt, method)))
-
-    @staticmethod
-    def _only_where_any(update: Callable[..., Any]) -> Callable[..., Any]:
-
-        def updated(grad: Any, var: Any, *args: Any) -> Any:
-            values = grad.values if isinstance(grad, IndexedSlices) else grad
-            some = raw.Any(raw.NotEqual(values, zeros_like(values)), raw.Range(0, raw.Rank(values), 1))
-
-            def step() -> Any:
-                with control_dependencies([update(grad, var, *args)]):
-                    return convert(0, dtypes.int32)
-
-            return cond_v1(some, step, lambda: convert(0, dtypes.int32))
-
-        return updated
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._opt, name)
-
-
-def clip_gradients_by_global_norm(
-    gradients_variables: Iterable[tuple[Any, Any]], clip_norm: float = 20.0
-) -> list[tuple[Any, Any]]:
-    """Return the pairs with their gradients scaled together to at most `clip_norm`."""
-    slopes, variables = zip(*gradients_variables, strict=True)
-    clipped, _ = clip_by_global_norm(list(slopes), clip_norm)
-    return list(zip(clipped, variables, strict=True))

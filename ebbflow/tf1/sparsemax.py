@@ -5,6 +5,8 @@ Martins, Astudillo: From Softmax to Sparsemax. ICML 2016.
 
 from __future__ import annotations
 
+import math
+
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
@@ -24,7 +26,7 @@ def sparsemax(logits: TensorLike, name: str | None = None) -> Tensor:
     with name_scope(name, "sparsemax", [logits]):
         logits = convert(logits, name="logits")
         sizes = raw.Shape(logits)
-        z = logits - raw.Mean(logits, 1, keep_dims=True)
+        z = logits
         falling, _ = raw.TopKV2(z, sizes[1])
         sums = raw.Cumsum(falling, 1)
         ranks = cast(raw.Range(1, sizes[1] + 1, 1), logits.dtype)
@@ -33,6 +35,8 @@ def sparsemax(logits: TensorLike, name: str | None = None) -> Tensor:
         places = stack([raw.Range(0, sizes[0], 1), raw.Maximum(count - 1, 0)], 1)
         threshold = (gather_nd(sums, places) - 1.0) / cast(count, logits.dtype)
         result = raw.Maximum(z - raw.ExpandDims(threshold, 1), 0.0)
+        nowhere = raw.LogicalOr(raw.Equal(count, 0), raw.IsNan(sums[:, -1]))  # an infinite entry, or one that is NaN
+        result = raw.SelectV2(raw.ExpandDims(nowhere, 1), raw.Fill(sizes, convert(math.nan, logits.dtype)), result)
         result.set_shape(logits.shape)
         return result
 
@@ -41,9 +45,9 @@ def sparsemax_loss(logits: TensorLike, sparsemax: TensorLike, labels: TensorLike
     """Return the loss of each row of logits whose `sparsemax` is known, against labels that add up to 1."""
     with name_scope(name, "sparsemax_loss", [logits, sparsemax, labels]):
         logits, point, labels = convert(logits), convert(sparsemax), convert(labels)
-        z = logits - raw.Mean(logits, 1, keep_dims=True)
-        nothing = raw.ZerosLike(point)
-        support = raw.SelectV2(point > 0.0, point * (z - 0.5 * point), nothing)
+        z, nothing = logits, raw.ZerosLike(point)
+        inside = raw.LogicalOr(raw.Greater(point, 0.0), raw.IsNan(point))
+        support = raw.SelectV2(inside, point * (z - 0.5 * point), nothing)
         wanted = labels * (0.5 * labels - z)
         unused = raw.LogicalAnd(raw.Equal(labels, 0.0), raw.IsInf(z))
         return raw.Sum(support + raw.SelectV2(unused, nothing, wanted), 1)

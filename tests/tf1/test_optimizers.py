@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.tf1 import external_optimizer, optimizers, optimizers_by_step
+from ebbflow.tf1 import external_optimizer, optimizers, optimizers_by_step, optimizers_v2, wrapping_optimizers
 from tests.golden.contrib import optimizers as cases
 
 RECORDED = json.loads(pathlib.Path(cases.__file__).with_suffix(".json").read_text())
@@ -20,7 +20,8 @@ class Opt:
     """The optimizers of all files, as `tf.contrib.opt` shows them."""
 
     def __getattr__(self, name):
-        return getattr(optimizers, name, None) or getattr(optimizers_by_step, name)
+        found = [module for module in (optimizers, optimizers_by_step, wrapping_optimizers) if hasattr(module, name)]
+        return getattr(found[0], name)
 
 
 class First:
@@ -62,11 +63,73 @@ def test_a_swapping_saver_writes_averages(tmp_path):
 def test_rows_are_clipped():
     with tf.Graph().as_default(), v1.Session() as session:
         x = v1.get_variable("x", initializer=[[3.0, 4.0], [0.3, 0.4]])
-        optimizer = optimizers.VariableClippingOptimizer(v1.train.GradientDescentOptimizer(1.0), {x: [0]}, 1.0)
+        optimizer = wrapping_optimizers.VariableClippingOptimizer(v1.train.GradientDescentOptimizer(1.0), {x: [1]}, 1.0)
         step = optimizer.minimize(tf.reduce_sum(x * 0.0))
         session.run(v1.global_variables_initializer())
         session.run(step)
         np.testing.assert_allclose(session.run(x), [[0.6, 0.8], [0.3, 0.4]], rtol=1e-6)
+
+
+def test_only_rows_with_a_gradient_are_clipped():
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.get_variable("x", initializer=[[3.0, 4.0], [6.0, 8.0], [0.3, 0.4]], use_resource=False)
+        optimizer = wrapping_optimizers.VariableClippingOptimizer(v1.train.GradientDescentOptimizer(1.0), {x: [1]}, 1.0)
+        rows = tf.IndexedSlices(tf.constant([[1.0, 0.0], [0.0, 0.0]]), tf.constant([0, 2]), tf.constant([3, 2]))
+        step = optimizer.apply_gradients([(rows, x)])
+        session.run(v1.global_variables_initializer())
+        session.run(step)
+        row = np.array([2.0, 4.0]) / np.sqrt(20)
+        np.testing.assert_allclose(session.run(x), [row, [6, 8], [0.3, 0.4]], rtol=1e-6)
+
+
+def test_gradients_are_clipped_together_and_their_length_is_told():
+    with tf.Graph().as_default(), v1.Session() as session:
+        pairs, length = wrapping_optimizers.clip_gradients_by_global_norm(
+            [(tf.constant([3.0]), "a"), (tf.constant([4.0]), "b"), (None, "c")], clip_norm=1.0
+        )
+        assert [name for _, name in pairs] == ["a", "b", "c"] and pairs[2][0] is None
+        np.testing.assert_allclose(session.run([length, pairs[0][0][0]]), [5.0, 0.6], rtol=1e-6)
+
+
+@pytest.mark.parametrize("resource", [True, False])
+def test_the_mean_of_lars_is_of_steps(resource):
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.get_variable("x", initializer=[3.0, 4.0], use_resource=resource)
+        optimizer = optimizers.LARSOptimizer(0.1, 0.9, 0.0, 0.1)
+        step = optimizer.apply_gradients([(tf.constant([6.0, 8.0]), x)])
+        session.run(v1.global_variables_initializer())
+        session.run(step)
+        moved = np.array([6.0, 8.0]) * 0.1 * 0.1 * 5 / 10
+        np.testing.assert_allclose(session.run(optimizer.get_slot(x, "momentum")), moved, rtol=1e-6)
+        np.testing.assert_allclose(session.run(x), [3, 4] - moved, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name, agree", [("AddSignOptimizer", 2.0), ("PowerSignOptimizer", np.e)])
+@pytest.mark.parametrize("resource", [True, False])
+def test_signs_of_a_few_rows(name, agree, resource):
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.get_variable("x", initializer=[[1.0], [2.0], [3.0]], use_resource=resource)
+        optimizer = getattr(optimizers, name)(0.1)
+        rows = tf.IndexedSlices(tf.constant([[0.5]]), tf.constant([1]), tf.constant([3, 1]))
+        step = optimizer.apply_gradients([(rows, x)])
+        session.run(v1.global_variables_initializer())
+        for _ in range(2):
+            session.run(step)
+        np.testing.assert_allclose(session.run(x), [[1], [2 - 2 * 0.1 * agree * 0.5], [3]], rtol=1e-6)
+        np.testing.assert_allclose(session.run(optimizer.get_slot(x, "m")), [[0], [0.095], [0]], rtol=1e-5)
+
+
+@pytest.mark.parametrize("centered", [True, False])
+def test_rmsprop_of_optimizer_v2_begins_at_epsilon(centered):
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.get_variable("x", initializer=[1.0])
+        optimizer = optimizers_v2.RMSPropOptimizer(0.5, 0.9, 0.0, 0.25, centered=centered)
+        step = optimizer.apply_gradients([(tf.constant([2.0]), x)])
+        session.run(v1.global_variables_initializer())
+        assert session.run(optimizer.get_slot(x, "rms")) == 0.25
+        session.run(step)
+        mean = 0.9 * 0.25 + 0.1 * 4 - (0.2**2 if centered else 0)
+        np.testing.assert_allclose(session.run(x), [1 - 0.5 * 2 / np.sqrt(mean)], rtol=1e-6)
 
 
 def test_scipy_finds_the_least_within_bounds_and_constraints():
@@ -93,7 +156,7 @@ def test_a_task_without_gradient_leaves_the_slots_alone():
     with tf.Graph().as_default(), v1.Session() as session:
         x = v1.get_variable("x", initializer=[1.0], use_resource=True)
         weight = v1.placeholder(tf.float32, [])
-        wrapped = optimizers.MultitaskOptimizerWrapper(v1.train.MomentumOptimizer(0.1, 0.9))
+        wrapped = wrapping_optimizers.MultitaskOptimizerWrapper(v1.train.MomentumOptimizer(0.1, 0.9))
         step = wrapped.minimize(weight * tf.reduce_sum(x))
         session.run(v1.global_variables_initializer())
         session.run(step, {weight: 1.0})

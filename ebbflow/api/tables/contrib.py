@@ -32,7 +32,7 @@ PATHS = {
     "contrib.optimizer_v2": """
         AdadeltaOptimizer=train.AdadeltaOptimizer AdagradOptimizer=train.AdagradOptimizer
         AdamOptimizer=train.AdamOptimizer GradientDescentOptimizer=train.GradientDescentOptimizer
-        MomentumOptimizer=train.MomentumOptimizer OptimizerV2=train.Optimizer RMSPropOptimizer=train.RMSPropOptimizer
+        MomentumOptimizer=train.MomentumOptimizer OptimizerV2=train.Optimizer
     """,
     "contrib.optimizer_v2.adadelta": "AdadeltaOptimizer=train.AdadeltaOptimizer",
     "contrib.optimizer_v2.adagrad": "AdagradOptimizer=train.AdagradOptimizer",
@@ -40,7 +40,6 @@ PATHS = {
     "contrib.optimizer_v2.gradient_descent": "GradientDescentOptimizer=train.GradientDescentOptimizer",
     "contrib.optimizer_v2.momentum": "MomentumOptimizer=train.MomentumOptimizer",
     "contrib.optimizer_v2.optimizer_v2": "OptimizerV2=train.Optimizer",
-    "contrib.optimizer_v2.rmsprop": "RMSPropOptimizer=train.RMSPropOptimizer",
     "contrib.proto": "decode_proto=io.decode_proto encode_proto=io.encode_proto",
     "contrib.autograph": """
         do_not_convert=autograph.experimental.do_not_convert set_loop_options=autograph.experimental.set_loop_options
@@ -320,10 +319,14 @@ contrib.layers.variance_scaling_initializer
 [tf1.hparams]
 contrib.training.: HParams parse_values
 contrib.training.python.training.hparam.: HParams parse_values
+[tf1.optimizers_v2]
+contrib.optimizer_v2.RMSPropOptimizer contrib.optimizer_v2.rmsprop.RMSPropOptimizer
+[tf1.wrapping_optimizers]
+contrib.opt.: MultitaskOptimizerWrapper VariableClippingOptimizer clip_gradients_by_global_norm
 [tf1.optimizers]
 contrib.opt.: AdaMaxOptimizer AdamWOptimizer AddSignOptimizer DecoupledWeightDecayExtension LARSOptimizer
-contrib.opt.: LazyAdamOptimizer MomentumWOptimizer MovingAverageOptimizer MultitaskOptimizerWrapper NadamOptimizer
-contrib.opt.: PowerSignOptimizer RegAdagradOptimizer VariableClippingOptimizer clip_gradients_by_global_norm
+contrib.opt.: LazyAdamOptimizer MomentumWOptimizer MovingAverageOptimizer NadamOptimizer
+contrib.opt.: PowerSignOptimizer RegAdagradOptimizer
 contrib.opt.extend_with_decoupled_weight_decay
 contrib.opt.python.training.lazy_adam_optimizer.LazyAdamOptimizer
 contrib.opt.python.training.weight_decay_optimizers.: AdamWOptimizer DecoupledWeightDecayExtension MomentumWOptimizer
