@@ -1,4 +1,4 @@
-"""Optimizers of `tf.contrib.opt` that go around another one: they clip what it changed, or skip steps without gradient."""
+"""Optimizers of `tf.contrib.opt` that go around another one: they clip what it changed, or skip steps of no gradient."""
 
 from __future__ import annotations
 
