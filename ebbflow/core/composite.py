@@ -34,6 +34,9 @@ class TypeSpec:
     # True for the spec of a single tensor, which `nest` leaves alone.
     _is_dense = False
 
+    # True where components are variables, which travel by their handles.
+    _holds_variables = False
+
     @property
     def value_type(self) -> type:
         """The class of the values this describes."""

@@ -156,7 +156,7 @@ class FuncGraph(Graph):
         if control_inputs is None:
             return super().control_dependencies(None)
         given = control_inputs if isinstance(control_inputs, (list, tuple, set)) else [control_inputs]
-        inside = []
+        inside = []  # what has its value already, a variable too, is not waited for
         for item in given:
             element = getattr(item, "_as_graph_element", lambda item=item: item)()
             in_graph = type(element) is SymbolicTensor or isinstance(element, Operation)
@@ -164,7 +164,7 @@ class FuncGraph(Graph):
             graph = getattr(element, "graph", None) if in_graph else self
             if graph is not self:
                 self.outer_controls.append(element if isinstance(element, Operation) else element.op)
-            elif not isinstance(element, (EagerTensor, int, float)):  # what has its value already is not waited for
+            elif not isinstance(element, (EagerTensor, int, float)) and getattr(item, "_in_graph", True):
                 inside.append(item)
         return super().control_dependencies(inside)
 

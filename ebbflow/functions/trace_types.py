@@ -281,7 +281,8 @@ def flat_types(kind: Any) -> list[TensorSpec]:
     if isinstance(kind, TensorSpec):
         return [kind]
     if isinstance(kind, TypeSpec) and not kind._is_dense:
-        return nest.flatten(kind, expand_composites=True)
+        specs = nest.flatten(kind, expand_composites=True)
+        return [tensor for spec in specs for tensor in flat_types(spec)] if kind._holds_variables else specs
     return kind.flatten()
 
 
@@ -290,7 +291,11 @@ def tensors_of(kind: Any, value: Any) -> list[Any]:
     if isinstance(kind, TensorSpec):
         return [value]
     if isinstance(kind, TypeSpec) and not kind._is_dense:
-        return nest.flatten(value, expand_composites=True)
+        parts = nest.flatten(value, expand_composites=True)
+        if not kind._holds_variables:
+            return parts
+        specs = nest.flatten(kind, expand_composites=True)
+        return [tensor for spec, part in zip(specs, parts, strict=True) for tensor in tensors_of(spec, part)]
     return kind.to_tensors(value)
 
 
@@ -299,7 +304,7 @@ def placeholder_of(kind: Any, maker: Any) -> Any:
     if isinstance(kind, TensorSpec):
         return maker.argument(kind)
     if isinstance(kind, TypeSpec) and not kind._is_dense:
-        parts = [maker.argument(spec) for spec in nest.flatten(kind, expand_composites=True)]
+        parts = [placeholder_of(spec, maker) for spec in nest.flatten(kind, expand_composites=True)]
         return nest.pack_sequence_as(kind, parts, expand_composites=True)
     return kind.placeholder_value(maker)
 
@@ -309,7 +314,7 @@ def from_tensors(kind: Any, tensors: Any) -> Any:
     if isinstance(kind, TensorSpec):
         return next(tensors)
     if isinstance(kind, TypeSpec) and not kind._is_dense:
-        parts = [next(tensors) for _ in flat_types(kind)]
+        parts = [from_tensors(spec, tensors) for spec in nest.flatten(kind, expand_composites=True)]
         return nest.pack_sequence_as(kind, parts, expand_composites=True)
     return kind.from_tensors(tensors)
 

@@ -251,3 +251,14 @@ def test_a_trace_for_a_variable_that_the_function_uses_by_itself_serves_no_other
     assert [of(w), of(v), of(w), of(v)] == [[2.0, 3.0], [4.0, 4.0], [2.0, 3.0], [4.0, 4.0]]
     assert slopes.experimental_get_tracing_count() == 2
     assert v.ref() in [u.ref() for u in slopes.get_concrete_function(v).variables]
+
+
+def test_an_eager_variable_is_not_waited_for():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def after():
+        with tf.control_dependencies([v]), tf.control_dependencies([tf.group(v, v.assign_add(1.0))]):
+            return v.read_value()
+
+    assert float(after()) == 2.0
