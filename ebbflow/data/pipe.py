@@ -50,6 +50,7 @@ class Pipe:
 
     __slots__ = (
         "call",
+        "check",
         "columns",
         "elements",
         "given",
@@ -89,6 +90,7 @@ class Pipe:
         self.without_order: tuple[Sequence[Pipe], Sequence[Pipe]] | None = None  # stages of it, once somebody asked
         self.role = ""  # AHEAD or GATHERS, for whoever explains
         self.call: Call | None = None  # of those that call a function for each element
+        self.check: Callable[[Pipe], None] | None = None  # of those that refuse some pipes that they may be part of
 
     @property
     def looks_back(self) -> bool:
@@ -429,6 +431,9 @@ def _without_order(pipe: Pipe) -> tuple[Sequence[Pipe], Sequence[Pipe]]:
     """Return the stages in random order, and those that may leave theirs; what a pipe is made of never changes."""
     if pipe.without_order is None:
         found = tuple(stages(pipe))
+        for stage in found:
+            if stage.check is not None:
+                stage.check(pipe)
         pipe.without_order = tuple([s for s in found if s.seeds is not None]), tuple([s for s in found if s.mixes])
     return pipe.without_order
 

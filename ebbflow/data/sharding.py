@@ -44,7 +44,9 @@ def _(xp: Any, input_dataset: Any, num_workers: Any, index: Any, *, auto_shard_p
         raise invalid(f"index should be >= 0 and < num_workers, got index {place} of num_workers {places}")
     mode = AutoShardPolicy(auto_shard_policy).name
     mine = shared(source, mode, place, places, replicas=num_replicas)
-    return made(mine.start, mine.size, source, mine.rows, mine.by_column)
+    share = made(mine.start, mine.size, source, mine.rows, mine.by_column)
+    share.item().name, share.item().inputs = AutoShardDataset.name, (mine,)  # not what it is the share of
+    return share
 
 
 Deal = Callable[[int, int, int], int]
