@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.core.memory import address
 
 
 @tf.function
@@ -59,3 +60,68 @@ def test_an_update_is_whole_where_warnings_are_errors():
         for _ in range(3):
             train()
     assert len({float(slot[1]) for slot in (optimizer.get_slot(v, "m"), optimizer.get_slot(v, "v"))}) == 2
+
+
+LARGE = np.random.RandomState(0).uniform(-1, 1, (96, 96)).astype(np.float32)
+
+
+def moments():
+    return tf.Variable(LARGE), tf.Variable(LARGE[::-1].copy())
+
+
+def step_of(change):
+    """Return variables and a step that reads the first one, multiplies, and changes what was read."""
+    m, other = moments()
+
+    @tf.function
+    def step(x):
+        held = m.read_value()
+        more = change(m, other)
+        grad = tf.matmul(x, x)
+        m.assign_add((grad - held) * 0.1)
+        return tf.reduce_sum(grad) + more
+
+    return m, other, step
+
+
+def changes_before(m, other):
+    m.assign(m * 2.0)
+    return tf.reduce_sum(m)
+
+
+def changes_another(m, other):
+    other.assign_sub(m * 0.5)
+    return tf.reduce_sum(other)
+
+
+def changes_in_python(m, other):
+    return tf.py_function(lambda: tf.reduce_sum(m.assign(m * 2.0)) * 0.0, [], tf.float32)
+
+
+@pytest.mark.parametrize("change", [changes_before, changes_another, changes_in_python])
+def test_reads_are_as_late_as_they_may_be(change, made):
+    m, _, step = step_of(change)
+    by_hand, other_by_hand = LARGE.astype(np.float64), LARGE[::-1].astype(np.float64)
+    for turn in range(4):
+        x = LARGE * (1 + turn)
+        held = by_hand
+        if change is changes_another:
+            other_by_hand = other_by_hand - 0.5 * by_hand
+            more = other_by_hand.sum()
+        else:
+            by_hand = by_hand * 2.0
+            more = by_hand.sum() if change is changes_before else 0.0
+        grad = x.astype(np.float64) @ x
+        by_hand = by_hand + (grad - held) * 0.1
+        np.testing.assert_allclose(step(tf.constant(x)), grad.sum() + more, rtol=2e-3, atol=0.05)
+        np.testing.assert_allclose(m, by_hand, rtol=1e-3, atol=1e-2)
+
+
+def test_a_variable_that_is_read_long_before_is_changed_where_it_lies(made):
+    m, _, step = step_of(lambda m, other: 0.0)
+    for _ in range(3):
+        step(tf.constant(LARGE))
+    assert [region for region in made if region.kernel is not None]
+    lies_at = address(m._storage.value)
+    step(tf.constant(LARGE))
+    assert address(m._storage.value) == lies_at

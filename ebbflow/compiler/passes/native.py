@@ -14,6 +14,7 @@ from ebbflow.compiler.flow import Flow, Node, Value, is_loop, is_state, is_varia
 from ebbflow.compiler.list_borders import handed_over
 from ebbflow.compiler.loops import LoopFlows, sized, with_loops
 from ebbflow.compiler.passes.cluster import by_levels, cluster_of, connected, flow_of, levels_of, replaced
+from ebbflow.compiler.passes.late_reads import read_late
 from ebbflow.compiler.passes.prune import prune
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
@@ -81,7 +82,7 @@ def _replaced(flow: Flow, fits: set[Node]) -> Flow | None:
     """Return the flow with regions in the place of what fits; None where there is none, or a loop is refused."""
     if sum(not n.op.facts.free for n in fits) < 2 and not any(is_loop(n) for n in fits):
         return None
-    levels = levels_of(flow, fits)
+    levels = read_late(flow, fits, levels_of(flow, fits))
     if any(is_loop(n) for n in fits):
         flow, fits, levels = handed_over(flow, fits, levels)
     uses, fetched = flow.uses(), set(flow.outputs)
