@@ -50,7 +50,7 @@ ALLOWED = {
     "data/queue_readers.py:_MAKERS": "the declarations of ops",
     "data/queue_readers.py:_USES": "the declarations of ops",
     "eager/explain.py:_broken": "words for a message",
-    "engines/xla/refusal.py:_in_bodies": "what a body has besides computations",
+    "engines/xla/refusal.py:_NO_WORK": "what a body has besides computations",
     "functions/dataflow_v1/functional_builder.py:*": "TF 1's dataflow, op by op",
     "functions/dataflow_v1/low_level.py:*": "TF 1's dataflow, op by op",
     "functions/dataflow_v1/merge_groups.py:*": "TF 1's dataflow, op by op",

@@ -19,7 +19,7 @@ from ebbflow.core.op import Known
 from ebbflow.core.shape import is_static
 from ebbflow.engines import enabled
 from ebbflow.engines.xla import library
-from ebbflow.engines.xla.refusal import Refusal, UnknownValueError, unsupported, why_not
+from ebbflow.engines.xla.refusal import Refusal, UnknownValueError, runs_beside, unsupported, why_not
 
 MOST_VALUES = 64
 """For so many values of its arguments a function's code is kept, where it differs with them."""
@@ -27,8 +27,29 @@ MOST_NUMBERS = 64
 """Whole numbers in an argument that may decide shapes."""
 
 
+def whole(flow: Flow, fed: Sequence[Any], name: str, device: Any = None) -> Jitted | None:
+    """Return a flow compiled whole, or raise an error that names what stands in the way.
+
+    Where all of that is what TensorFlow's XLA takes there is no error, but None: on the host it runs beside code.
+    """
+    refused = [Refusal(reason, node.op.name, node) for node, reason in outside(flow, traced=True)]
+    if not refused:
+        try:
+            return Jitted(flow, fed, name, device)
+        except Refusal as refusal:
+            refused = [refusal]
+    if device is None and all(_beside(refusal.node) for refusal in refused):
+        return None
+    raise unsupported(refused, name)
+
+
+def _beside(node: Any) -> bool:
+    """Return whether a node, of the flow or of a function that it calls, may run beside what is compiled."""
+    return node is not None and runs_beside(getattr(node, "_op", None) or node.op, node.attrs)
+
+
 class Jitted:
-    """A compiled flow; it is run like a Program. `device` is jax's; None is the host."""
+    """A compiled flow; it is run like a Program. `device` is jax's; None is the host. A Refusal says why not."""
 
     def __init__(self, flow: Flow, fed: Sequence[Any], name: str, device: Any = None):
         library.need_threads()
@@ -38,9 +59,6 @@ class Jitted:
                 None,
                 f"jit_compile=True on '{name}' needs XLA: pip install 'ebbflow[xla]', or leave jit_compile out",
             )
-        refused = [Refusal(reason, node.op.name, node) for node, reason in outside(flow, traced=True)]
-        if refused:
-            raise unsupported(refused, name)
         self.flow, self._name, self._device = flow, name, device
         self._decided: tuple[int, ...] = ()  # inputs whose values code is made for
         self._executables: dict[Any, Any] = {}
@@ -50,7 +68,10 @@ class Jitted:
         self.memory = 0
 
     def _compiled(self, fed: Sequence[Any]) -> Any:
-        """Return the executable for these arguments; it learns on the way which of their values must be known."""
+        """Return the executable for these arguments; it learns on the way which of their values must be known.
+
+        Raise a Refusal where there can be none.
+        """
         # What compiles is loaded when something is to be compiled.
         from ebbflow.engines.xla.executable import compile
 
@@ -65,10 +86,8 @@ class Jitted:
             except UnknownValueError as refusal:
                 more = [i for i in _inputs_behind(flow, refusal) if i not in self._decided]
                 if not more:
-                    raise unsupported([refusal], self._name) from None
+                    raise
                 self._decided += tuple(more)
-            except Refusal as refusal:
-                raise unsupported([refusal], self._name) from None
         if self._decided:
             while len(self._executables) >= MOST_VALUES:
                 self._executables.pop(next(iter(self._executables)), None)
@@ -80,9 +99,13 @@ class Jitted:
 
     def run(self, fed: Sequence[Any]) -> tuple[Any, ...]:
         """Return the fetched values."""
-        if self._decided:
-            return tuple((self._executables.get(self._values(fed)) or self._compiled(fed))(*fed))
-        return tuple(self._executable(*fed))
+        if not self._decided:
+            return tuple(self._executable(*fed))
+        try:
+            executable = self._executables.get(self._values(fed)) or self._compiled(fed)
+        except Refusal as refusal:
+            raise unsupported([refusal], self._name) from None
+        return tuple(executable(*fed))
 
     def traced(self, fed: Sequence[Any], trace: list[Any]) -> tuple[Any, ...]:
         """Return the fetched values; inside XLA there are no nodes to time."""

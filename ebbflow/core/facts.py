@@ -43,7 +43,7 @@ class Facts:
     data_dependent: bool = False
     """The shape of its results depends on the values of its inputs."""
     beside: bool = False
-    """TensorFlow's XLA compiles it, with room for the largest result; here it runs beside what is compiled."""
+    """TensorFlow's XLA compiles it; here it runs beside what is compiled, if XLA has no lowering from us."""
     lists: bool = False
     """Works on lists of tensors."""
     loop: bool = False

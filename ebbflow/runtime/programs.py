@@ -16,7 +16,7 @@ from ebbflow.compiler.build import build
 from ebbflow.compiler.clusters import Cluster
 from ebbflow.compiler.decisions import Decisions
 from ebbflow.compiler.flow import READ, Failed, Flow, Node, Value
-from ebbflow.compiler.jit import Jitted, outside
+from ebbflow.compiler.jit import outside, whole
 from ebbflow.compiler.native_region import PATIENCE, Native, storage_of
 from ebbflow.compiler.options import ALL, EXACT, NOT_FOR_XLA, ROUNDING, jit_level, memory_limit, switched_off
 from ebbflow.compiler.parallel_regions import Together
@@ -42,7 +42,7 @@ def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None
     """Return a Program for fed values of these shapes, or None where none can be made."""
     if runner.jit is True and fed is not None:
         flow = _flow(runner, shapes)
-        program: Any = _whole(flow, runner, fed)
+        program: Any = whole(optimise(flow, NOT_FOR_XLA), fed, runner.name, runner.jit_device)
         if program is not None:
             program.handles = _handles(flow, fed)
             return program
@@ -71,15 +71,6 @@ def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None
     if fed is not None and not greedy and limit is None and any(node.op.facts.loop for node in best.nodes):
         return Decided(program, _Ways(runner, shapes, off))
     return program
-
-
-def _whole(flow: Flow, runner: Runner, fed: Sequence[Any]) -> Jitted | None:
-    """Return a flow compiled whole, or None where all that stands in the way is what may run beside compiled code."""
-    for_xla = optimise(flow, NOT_FOR_XLA)
-    left = [node.op.facts.beside for node, _ in outside(for_xla, traced=True)]
-    if left and all(left) and runner.jit_device is None:
-        return None
-    return Jitted(for_xla, fed, runner.name, runner.jit_device)
 
 
 class _Ways:

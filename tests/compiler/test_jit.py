@@ -37,6 +37,9 @@ BESIDE = {
     "unique": lambda x: tf.math.unsorted_segment_sum(x[0], *segments(x[0] // 2.0)),
     "partition": lambda x: tf.dynamic_partition(x[:, 0], [0, 1, 1, 0], 2),
     "boxes": lambda x: tf.image.non_max_suppression(x[:, :4], x[:, 4], 3),
+    "checks": lambda x: (tf.debugging.assert_less(x, 1e9), x * 2.0)[1],
+    "resized": lambda x: tf.image.resize(x[None, :, :, None], [3, 3]),
+    "segments": lambda x: tf.raw_ops.SegmentSumV2(data=x, segment_ids=[0, 0, 1, 1], num_segments=2),
 }
 
 
@@ -53,6 +56,46 @@ def test_what_gives_any_number_of_rows_runs_beside_the_code(name):
             np.testing.assert_allclose(ours, plain, rtol=1e-6)
     with pytest.raises(tf.errors.InvalidArgumentError, match="UniqueWithCounts"):  # nor does TensorFlow's XLA
         tf.function(lambda x: tf.unique_with_counts(x)[0], jit_compile=True)(X[0])
+
+
+def of_a_generator(x):
+    return x + GENERATOR.normal(tf.shape(x))
+
+
+RANDOM = {
+    "generator": of_a_generator,
+    "in a choice": lambda x: tf.cond(tf.reduce_sum(x) > -1e9, lambda: of_a_generator(x), lambda: x),
+    "in a loop": lambda x: tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, of_a_generator(x)), [0, x])[1],
+}
+GENERATOR = tf.random.Generator.from_seed(3)
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_what_draws_numbers_runs_beside_the_code(name):
+    x = tf.constant(X, tf.float32)
+    compiled, results = tf.function(RANDOM[name], jit_compile=True), []
+    for function in (compiled, RANDOM[name]):
+        GENERATOR.reset_from_seed(5)
+        results.append([function(x).numpy() for _ in range(3)])
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-6)
+    assert not np.allclose(results[0][0], results[0][1])
+
+
+def test_a_step_with_dropout_is_compiled():
+    kernel = tf.Variable(tf.ones([5, 3]))
+
+    @tf.function(jit_compile=True)
+    def step(x):
+        with tf.GradientTape() as tape:
+            hidden = tf.nn.dropout(x @ kernel, 0.5)
+            loss = tf.reduce_sum(hidden)
+        kernel.assign_sub(tape.gradient(loss, kernel))
+        return hidden
+
+    dropped = step(tf.ones([100, 5]))
+    assert set(np.unique(dropped)) == {0.0, 10.0}
+    kept = np.count_nonzero(dropped, axis=0)
+    np.testing.assert_allclose(kernel.numpy(), np.broadcast_to(1 - 2.0 * kept, [5, 3]))
 
 
 def test_code_for_few_values_is_kept(monkeypatch):

@@ -18,6 +18,8 @@ _TYPES = """
     float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e4m3b11fnuz float8_e5m2fnuz int4 uint4
 """
 LOWERED_TYPES = frozenset(getattr(dtypes, name) for name in _TYPES.split())
+_NO_WORK = ("Const", "Placeholder", "NoOp")
+"""What a body has besides computations."""
 
 
 class Refusal(Exception):  # noqa: N818  (no error until somebody insists)
@@ -63,14 +65,27 @@ def why_not(
         return "keeps state" if op.stateful else "has no lowering to XLA"
     if rule.state and not state:
         return "keeps state: it reads or changes a variable"
-    called = [attrs[name] for name, attr in op.signature.attrs.items() if "func" in attr.kind]
-    bodies = [body for found in called for body in (found if isinstance(found, (list, tuple)) else [found])]
+    bodies = _bodies(op, attrs)
     return (
         _wrong_types(op, attrs, knowns, rule)
         or (None if traced else _unknown(op, attrs, knowns, rule))
         or (_unheard(rule, attrs) if strict else None)
         or _in_bodies(bodies, state, strict)
     )
+
+
+def runs_beside(op: Any, attrs: dict[str, Any]) -> bool:
+    """Return whether TensorFlow's XLA takes what here stands in the way: an op, or those in functions that it calls."""
+    if op.facts.beside:
+        return True
+    inside = [node for body in _bodies(op, attrs) for node in body_nodes(body) if rule_for(node._op) is None]
+    missing = [node for node in inside if node._op.name not in _NO_WORK]
+    return bool(missing) and all(runs_beside(node._op, node._attrs) for node in missing)
+
+
+def _bodies(op: Any, attrs: dict[str, Any]) -> list[Any]:
+    called = [attrs[name] for name, attr in op.signature.attrs.items() if "func" in attr.kind]
+    return [body for found in called for body in (found if isinstance(found, (list, tuple)) else [found])]
 
 
 def _unheard(rule: Rule, attrs: dict[str, Any]) -> str | None:
@@ -112,7 +127,7 @@ def _in_bodies(bodies: Sequence[Any], state: bool, strict: bool) -> str | None:
         for node in body_nodes(body):
             op = node._op
             rule = rule_for(op)
-            if op.name in ("Const", "Placeholder", "NoOp"):
+            if op.name in _NO_WORK:
                 continue
             reason = None
             if rule is None:

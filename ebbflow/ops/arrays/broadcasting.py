@@ -22,7 +22,7 @@ BroadcastArgs = op(
 BroadcastGradientArgs = op(
     "BroadcastGradientArgs(s0:T, s1:T) -> (r0:T, r1:T) | T: index = int32",
     gradient=FLAT,
-    facts="static bounded portable known=s0,s1",
+    facts="static bounded portable known=s0,s1 beside",
 )
 
 

@@ -205,7 +205,7 @@ def _(call, grad):
 Empty = op(
     "Empty(shape:int32) -> (output:dtype) | dtype: type; init: bool = false | stateful",
     gradient=FLAT,
-    facts="unchecked",
+    facts="unchecked beside",
 )
 
 

@@ -123,7 +123,9 @@ def _segments(kind: str, types: str) -> Op:
     """Declare Segment…V2: segments in order, as many as given."""
     unsorted = registry[f"UnsortedSegment{kind}"]
     declared = op(
-        f"Segment{kind}V2(data:T, segment_ids:Tindices, num_segments:Tnumsegments) -> (output:T) | T: {types}; {_INDEX}"
+        f"Segment{kind}V2(data:T, segment_ids:Tindices, num_segments:Tnumsegments) -> (output:T) | T: {types}; "
+        f"{_INDEX}",
+        facts="beside",
     )
     declared.shape(unsorted.shape_fn)
     declared.gradient(unsorted.gradient_fn)
@@ -146,7 +148,7 @@ SegmentMinV2 = _segments("Min", _REALS)
 
 # --- the rest ---------------------------------------------------------------------------------------------------------
 
-ToBool = op("ToBool(input:T) -> (output:bool) | T: type", shape=scalar, gradient=FLAT)
+ToBool = op("ToBool(input:T) -> (output:bool) | T: type", shape=scalar, gradient=FLAT, facts="beside")
 
 
 @ToBool.kernel

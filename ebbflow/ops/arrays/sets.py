@@ -153,7 +153,7 @@ def _(xp, x, axis, *, out_idx):
 ListDiff = op(
     "ListDiff(x:T, y:T) -> (out:T, idx:out_idx) | T: type; out_idx: index = int32",
     gradient=FLAT,
-    facts="static bounded data_dependent",
+    facts="static bounded data_dependent beside",
 )
 
 

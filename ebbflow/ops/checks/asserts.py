@@ -31,7 +31,7 @@ from ebbflow.ops.sizes import invalid
 AssertOp = op(
     "Assert(condition:bool, data:list(T)) -> () | T: list(type) >= 1; summarize: int = 3 | stateful",
     gradient=FLAT,
-    facts="forgets copyable",
+    facts="forgets copyable beside",
 )
 
 

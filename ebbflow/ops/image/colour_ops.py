@@ -39,8 +39,8 @@ def _check_colours(images: Any, rank: int = 1) -> None:
         raise invalid(words) if rank > 1 else errors.FailedPreconditionError(None, None, words)
 
 
-RGBToHSV = op(f"RGBToHSV(images:T) -> (output:T) | {_FLOATS}", shape=_coloured)
-HSVToRGB = op(f"HSVToRGB(images:T) -> (output:T) | {_FLOATS}", shape=_coloured, gradient=FLAT)
+RGBToHSV = op(f"RGBToHSV(images:T) -> (output:T) | {_FLOATS}", shape=_coloured, facts="beside")
+HSVToRGB = op(f"HSVToRGB(images:T) -> (output:T) | {_FLOATS}", shape=_coloured, gradient=FLAT, facts="beside")
 
 
 @RGBToHSV.kernel
@@ -135,14 +135,23 @@ def _at_least_three(images: Known, other: Known, *more: Known) -> Dims:
     return images.dims
 
 
-AdjustHue = op(f"AdjustHue(images:T, delta:float) -> (output:T) | {_IMAGES}", shape=_at_least_three, gradient=UNDEFINED)
+AdjustHue = op(
+    f"AdjustHue(images:T, delta:float) -> (output:T) | {_IMAGES}",
+    shape=_at_least_three,
+    gradient=UNDEFINED,
+    facts="beside",
+)
 AdjustSaturation = op(
-    f"AdjustSaturation(images:T, scale:float) -> (output:T) | {_IMAGES}", shape=_at_least_three, gradient=UNDEFINED
+    f"AdjustSaturation(images:T, scale:float) -> (output:T) | {_IMAGES}",
+    shape=_at_least_three,
+    gradient=UNDEFINED,
+    facts="beside",
 )
 AdjustContrastv2 = op(
     f"AdjustContrastv2(images:T, contrast_factor:float) -> (output:T) | {_IMAGES}",
     shape=_at_least_three,
     gradient=UNDEFINED,
+    facts="beside",
 )
 AdjustContrast = op(
     "AdjustContrast(images:T, contrast_factor:float, min_value:float, max_value:float) -> (output:float)"

@@ -78,10 +78,11 @@ def _check_gradient(grads: np.ndarray, original: np.ndarray) -> None:
 def _interpolating(
     name: str, pixels: str, grad_pixels: str, make: Callable[..., Any], apply: Callable[..., Any]
 ) -> None:
-    resize = op(f"{name}(images:T, size:int32) -> (resized_images:float) | T: type in [{pixels}]; {_CENTRES}",
+    resize = op(f"{name}(images:T, size:int32) -> (resized_images:float) | T: type in [{pixels}]; {_CENTRES}", "beside",
                 shape=resized_dims)  # fmt: skip
     back = op(
         f"{name}Grad(grads:float, original_image:T) -> (output:T) | T: type in [{grad_pixels}]; {_CENTRES}",
+        "beside",
         shape=_like_original,
     )
 
@@ -143,6 +144,7 @@ _interpolating("ResizeBicubic", _PIXELS, "float,double", taps.bicubic, taps.resa
 ResizeNearestNeighbor = op(
     f"ResizeNearestNeighbor(images:T, size:int32) -> (resized_images:T) | T: type in [{_PIXELS}]; {_CENTRES}",
     shape=resized_dims,
+    facts="beside",
 )
 ResizeNearestNeighborGrad = op(
     "ResizeNearestNeighborGrad(grads:T, size:int32) -> (output:T)"

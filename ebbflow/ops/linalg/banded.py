@@ -33,6 +33,7 @@ _DOUBLES = "double,float,complex64,complex128"
 TridiagonalMatMul = op(
     f"TridiagonalMatMul(superdiag:T, maindiag:T, subdiag:T, rhs:T) -> (output:T) | T: type in [{_DOUBLES}]",
     checks_first=True,
+    facts="beside",
 )
 
 
@@ -81,6 +82,7 @@ TridiagonalSolve = op(
     "TridiagonalSolve(diagonals:T, rhs:T) -> (output:T) | partial_pivoting: bool = true; "
     f"perturb_singular: bool = false; T: type in [{_DOUBLES}]",
     checks_first=True,
+    facts="beside",
 )
 
 

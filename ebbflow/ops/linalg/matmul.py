@@ -114,6 +114,7 @@ SparseMatMul = op(
     "a_is_sparse: bool = false; b_is_sparse: bool = false; Ta: type in [float,bfloat16] = float; "
     "Tb: type in [float,bfloat16] = float",
     shape=MatMul.shape_fn,
+    facts="beside",
 )
 
 

@@ -21,8 +21,8 @@ from ebbflow.ops.sizes import invalid
 
 _ATTRS = 'T: type in [int32,int64] = int32; src_format: string = "NHWC"; dst_format: string = "NCHW"'
 
-DataFormatDimMap = op(f"DataFormatDimMap(x:T) -> (y:T) | {_ATTRS}", shape=same, gradient=FLAT)
-DataFormatVecPermute = op(f"DataFormatVecPermute(x:T) -> (y:T) | {_ATTRS}", gradient=FLAT)
+DataFormatDimMap = op(f"DataFormatDimMap(x:T) -> (y:T) | {_ATTRS}", shape=same, gradient=FLAT, facts="beside")
+DataFormatVecPermute = op(f"DataFormatVecPermute(x:T) -> (y:T) | {_ATTRS}", gradient=FLAT, facts="beside")
 
 
 def _check_formats(src: str, dst: str) -> None:

@@ -225,14 +225,17 @@ QuantizeAndDequantize = op(
     shape=same,
 )
 QuantizeAndDequantizeV2 = op(
-    f"QuantizeAndDequantizeV2(input:T, input_min:T, input_max:T) -> (output:T) | {_GIVEN}; {_FLOATS}; {_ROUND}"
+    f"QuantizeAndDequantizeV2(input:T, input_min:T, input_max:T) -> (output:T) | {_GIVEN}; {_FLOATS}; {_ROUND}",
+    facts="beside",
 )
 QuantizeAndDequantizeV3 = op(
     "QuantizeAndDequantizeV3(input:T, input_min:T, input_max:T, num_bits:int32) -> (output:T) | "
-    f"signed_input: bool = true; range_given: bool = true; {_FLOATS}; narrow_range: bool = false; axis: int = -1"
+    f"signed_input: bool = true; range_given: bool = true; {_FLOATS}; narrow_range: bool = false; axis: int = -1",
+    facts="beside",
 )
 QuantizeAndDequantizeV4 = op(
-    f"QuantizeAndDequantizeV4(input:T, input_min:T, input_max:T) -> (output:T) | {_GIVEN}; {_FLOATS}; {_ROUND}"
+    f"QuantizeAndDequantizeV4(input:T, input_min:T, input_max:T) -> (output:T) | {_GIVEN}; {_FLOATS}; {_ROUND}",
+    facts="beside",
 )
 QuantizeAndDequantizeV4Grad = op(
     "QuantizeAndDequantizeV4Grad(gradients:T, input:T, input_min:T, input_max:T) -> (input_backprop:T, "

@@ -50,6 +50,7 @@ Dequantize = op(
     f"Dequantize(input:T, min_range:float, max_range:float) -> (output:dtype) | T: {TYPES}; {_MODE}; "
     "narrow_range: bool = false; axis: int = -1; dtype: type in [bfloat16,float] = float",
     gradient=UNDEFINED,
+    facts="beside",
 )
 
 

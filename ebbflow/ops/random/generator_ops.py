@@ -82,9 +82,13 @@ RngReadAndSkip = op(
     "RngReadAndSkip(resource:resource, alg:int32, delta:uint64) -> (value:int64) | stateful",
     shape=lambda resource, alg, delta: (STATE_SIZE,),
     gradient=FLAT,
+    facts="beside",
 )
 RngSkip = op(
-    "RngSkip(resource:resource, algorithm:int64, delta:int64) -> () | stateful", shape=lambda *inputs: [], gradient=FLAT
+    "RngSkip(resource:resource, algorithm:int64, delta:int64) -> () | stateful",
+    shape=lambda *inputs: [],
+    gradient=FLAT,
+    facts="beside",
 )
 
 
@@ -110,6 +114,7 @@ def _drawn(name: str, draw: Callable[..., np.ndarray], default: str) -> Op:
         f" | dtype: type = {default}; shape_dtype: type = int64 | stateful",
         shape=lambda resource, algorithm, shape: asked_dims(shape),
         gradient=FLAT,
+        facts="beside",
     )
 
     @declared.kernel
@@ -137,6 +142,7 @@ StatefulUniformInt = op(
     " -> (output:dtype) | dtype: type = int64; shape_dtype: type = int64 | stateful",
     shape=lambda resource, algorithm, shape, minval, maxval: asked_ints(shape, minval, maxval),
     gradient=FLAT,
+    facts="beside",
 )
 StatefulRandomBinomial = op(
     "StatefulRandomBinomial(resource:resource, algorithm:int64, shape:S, counts:T, probs:T) -> (output:dtype)"

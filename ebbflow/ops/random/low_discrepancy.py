@@ -150,6 +150,7 @@ StochasticCastToInt = op(
     "StochasticCastToInt(input:Tin, key:uint64, counter:uint64, alg:int32) -> (output:Tout) | "
     "Tin: type in [half,bfloat16,float,double]; Tout: type in [int8,int16,int32]",
     gradient=FLAT,
+    facts="beside",
 )
 StochasticCastToInt.shape(lambda input, key, counter, alg: input.dims)
 

@@ -80,7 +80,7 @@ def _plain(name: str, seeded: Any, unseeded: Any) -> Op:
     """Declare an op whose only input is the shape; `seeded` and `unseeded` give its numbers."""
     declared = op(
         f"{name}(shape:T) -> (output:dtype) | seed: int = 0; seed2: int = 0; dtype: floats; T: index | stateful",
-        "random",
+        "random beside",
         shape=asked_dims,
         gradient=FLAT,
     )
@@ -106,7 +106,7 @@ RandomUniformInt = op(
     " | seed: int = 0; seed2: int = 0; Tout: index; T: index | stateful",
     shape=asked_ints,
     gradient=FLAT,
-    facts="random",
+    facts="random beside",
 )
 
 
@@ -129,7 +129,7 @@ ParameterizedTruncatedNormal = op(
     "ParameterizedTruncatedNormal(shape:T, means:dtype, stdevs:dtype, minvals:dtype, maxvals:dtype) -> (output:dtype)"
     " | seed: int = 0; seed2: int = 0; dtype: floats; T: index | stateful",
     gradient=FLAT,
-    facts="random",
+    facts="random beside",
 )
 _BATCH = 100
 """Numbers of the same parameters are drawn in batches of this many."""
@@ -308,7 +308,7 @@ Multinomial = op(
     "Multinomial(logits:T, num_samples:int32) -> (output:output_dtype)"
     " | seed: int = 0; seed2: int = 0; T: reals; output_dtype: index = int64 | stateful",
     gradient=FLAT,
-    facts="random",
+    facts="random beside",
 )
 
 
@@ -361,7 +361,7 @@ RandomShuffle = op(
     "RandomShuffle(value:T) -> (output:T) | seed: int = 0; seed2: int = 0; T: type | stateful",
     shape=same,
     gradient=FLAT,
-    facts="random",
+    facts="random beside",
 )
 
 

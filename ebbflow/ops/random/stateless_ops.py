@@ -122,13 +122,13 @@ def _drawn(name: str, key: str, draw: Callable[..., np.ndarray], types: str) -> 
     """Declare an op whose numbers need a type and a shape only, in both generations (`key` is what seeds the first)."""
     first = op(
         f"{name}(shape:T, seed:Tseed) -> (output:dtype) | dtype: {types}; T: index = int32; Tseed: {key}",
-        "sizes=shape",
+        "sizes=shape beside",
         gradient=FLAT,
     )
     second = op(
         f"{name}V2(shape:Tshape, key:uint64, counter:uint64, alg:int32) -> (output:dtype)"
         f" | dtype: {types}; Tshape: index = int32",
-        "known=alg sizes=shape",
+        "known=alg sizes=shape beside",
         shape=asked_dims,
         gradient=FLAT,
     )
@@ -313,6 +313,7 @@ StatelessParameterizedTruncatedNormal = op(
     "StatelessParameterizedTruncatedNormal(shape:S, seed:Tseed, means:dtype, stddevs:dtype, minvals:dtype,"
     " maxvals:dtype) -> (output:dtype) | S: index; Tseed: index = int64; dtype: type in [half,float,double]",
     shape=lambda shape, *others: asked_dims(shape),
+    facts="beside",
 )
 
 
@@ -351,6 +352,7 @@ StatelessMultinomial = op(
     "StatelessMultinomial(logits:T, num_samples:int32, seed:Tseed) -> (output:output_dtype)"
     " | T: reals; Tseed: index = int64; output_dtype: index = int64",
     gradient=FLAT,
+    facts="beside",
 )
 
 

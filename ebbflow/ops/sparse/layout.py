@@ -34,7 +34,8 @@ from ebbflow.ops.sparse.arrays import (
 
 SparseToDense = op(
     "SparseToDense(sparse_indices:Tindices, output_shape:Tindices, sparse_values:T, default_value:T) -> (dense:T)"
-    " | validate_indices: bool = true; T: type; Tindices: index"
+    " | validate_indices: bool = true; T: type; Tindices: index",
+    facts="beside",
 )
 
 

@@ -105,7 +105,7 @@ def _rows(kind: str, ref_types: str = "numbers", ref_locking: str = "false", typ
         "Tindices: index | stateful",
         shape=lambda resource, indices, updates: _check_rows(handle_facts(resource._source)[1], indices, updates) or [],  # type: ignore[func-returns-value]
         gradient=FLAT,
-        facts="forgets",
+        facts="forgets beside",
     )
 
     @resource.kernel
@@ -217,7 +217,7 @@ def _elements(kind: str, ref_types: str = "numbers", ref_locking: str = "false")
         "| stateful",
         shape=lambda ref, indices, updates: _check_elements(handle_facts(ref._source)[1], indices, updates) or [],  # type: ignore[func-returns-value]
         gradient=FLAT,
-        facts="forgets",
+        facts="forgets beside",
     )
 
     @resource.kernel
@@ -259,6 +259,7 @@ def _slices(name: str, declared: str, outputs: str, flags: str) -> Any:
         f"index; {masks}{flags}",
         shape=lambda ref, begin, end, strides, value: ref.dims if outputs else [],
         gradient=FLAT,
+        facts="beside",
     )
 
     @found.kernel
