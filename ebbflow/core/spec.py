@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -223,7 +224,9 @@ class BoundedTensorSpec(TensorSpec):
         bound = np.array(value, self._dtype.np)
         dims = self._shape._dims
         if dims is not None and bound.ndim and not _broadcasts(bound.shape, dims):
-            raise ValueError(f"`{which}` of shape {bound.shape} does not broadcast to {self._shape}")
+            raise ValueError(
+                f"`{which}` of shape {bound.shape} is not compatible with {self._shape}: it does not broadcast to it"
+            )
         bound.setflags(write=False)
         return bound
 
@@ -251,18 +254,33 @@ class BoundedTensorSpec(TensorSpec):
         return (
             type(other) is BoundedTensorSpec
             and (self._shape, self._dtype, self._name) == (other._shape, other._dtype, other._name)
-            and np.array_equal(self._minimum, other._minimum)
-            and np.array_equal(self._maximum, other._maximum)
+            and _close(self._minimum, other._minimum)
+            and _close(self._maximum, other._maximum)
         )
 
-    def __hash__(self) -> int:
-        return hash((self._shape, self._dtype, self._minimum.tobytes(), self._maximum.tobytes()))
+    def __hash__(self) -> int:  # bounds are equal if they are close, so they cannot be part of it
+        return hash((self._shape, self._dtype))
 
     def __repr__(self) -> str:
         return (
             f"BoundedTensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r}, "
             f"minimum={self._minimum!r}, maximum={self._maximum!r})"
         )
+
+
+def _close(a: np.ndarray, b: np.ndarray) -> bool:
+    """Return whether bounds are the same, but for rounding; one number stands for an array of it."""
+    return bool(np.allclose(a.astype(np.float64), b.astype(np.float64)))
+
+
+def sanitize_spec_name(name: str) -> str:
+    """Return a name of a spec as a node can have it.
+
+    >>> sanitize_spec_name("1_2-A"), sanitize_spec_name("")
+    ('tensor_1_2_a', 'unknown')
+    """
+    plain = re.sub(r"[^0-9a-zA-Z_]", "_", name or "unknown").lower()
+    return plain if re.match(r"[a-z]", plain) else f"tensor_{plain}"
 
 
 def _broadcasts(shape: tuple[int, ...], dims: Sequence[int | None]) -> bool:
@@ -282,6 +300,8 @@ def type_spec_from_value(value: Any) -> TypeSpec:
         return spec
     if isinstance(value, Tensor):
         return TensorSpec(value.shape, value.dtype)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":  # no constant is made in a graph
+        return TensorSpec(value.shape, dtypes.as_dtype(value.dtype))
     try:
         tensor = convert_to_tensor(value)
     except (ValueError, TypeError):

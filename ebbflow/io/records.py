@@ -354,9 +354,35 @@ class Inflated:
         self.file.close()
 
 
+class GrowingReader(RecordReader):
+    """The records of a file that others may still write: at its end, or where a record is cut short, it can be asked
+    again. It keeps the file open until it is closed; `reopen` finds a file that has taken its place.
+    """
+
+    _again = False
+
+    def __next__(self) -> bytes:
+        if self._again:
+            self._back_to_offset()
+        self._again = True
+        record = self.read()
+        if record is None:
+            raise StopIteration
+        self._again = False
+        return record
+
+    def _back_to_offset(self) -> None:
+        """Forget what was read of a record that had not ended."""
+        if self._bits is not None:
+            self.reopen()
+        elif self._source is not None:
+            self._held, self._at = b"", 0
+            self._source.seek(self.offset)
+
+
 def tf_record_iterator(path: str | os.PathLike[str], options: object = None) -> RecordReader:
-    """An iterator over the records of a file, each as bytes."""
-    return RecordReader(path, options)
+    """An iterator over the records of a file, each as bytes; what is appended later comes when it is asked again."""
+    return GrowingReader(path, options)
 
 
 class RandomRecordReader:

@@ -323,8 +323,7 @@ class ResourceVariable(VariableV1):
         if tensor._dims != self._dims and not is_compatible(self._dims, tensor._dims):
             raise ValueError(
                 f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
-                f"{dims_str(self._dims)}, "
-                f"and the assigned value shape {dims_str(tensor._dims)} are incompatible."
+                f"{dims_str(self._dims)}, and the assigned value shape {dims_str(tensor._dims)} are incompatible."
             )
         if not self._in_graph and _runs_at_once():
             self._storage.take(tensor._array)
@@ -358,6 +357,8 @@ class ResourceVariable(VariableV1):
         """Return what a method that changes the variable gives: the variable as it is then, or the operation."""
         if not read_value:
             return operation
+        if context.recorders:  # whoever is given the variable may read it
+            variable_accessed(self)
         if operation is not None:
             return UnreadVariable(self, operation)
         same = object.__new__(UnreadVariable)

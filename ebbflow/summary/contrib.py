@@ -10,9 +10,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Effect, Message, Nested, PathLike, SessionLike, TensorLike
 from ebbflow.graph.collections import get_collection
@@ -122,6 +125,8 @@ def eval_dir(model_dir: str | os.PathLike[str], name: str | None = None) -> str:
 
 def _step(given: Any) -> Any:
     step = get_or_create_global_step() if given is None else given
+    if TensorShape(getattr(step, "shape", np.shape(step))).rank not in (None, 0):
+        raise ValueError(f"`step` must be a scalar, got {step!r}")
     return cast(step, dtypes.int64) if isinstance(step, Variable) else convert(step, dtypes.int64)
 
 

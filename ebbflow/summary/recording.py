@@ -14,6 +14,8 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
@@ -277,7 +279,11 @@ def step_or_default(step: Any) -> Any:
         )
     if isinstance(step, (Tensor, Variable)):
         step = convert(step)
+        if step._dims not in (None, ()):
+            raise ValueError(f"`step` must be a scalar, got shape {step.shape}")
         return step if step.dtype.base_dtype is dtypes.int64 else cast(step, dtypes.int64)
+    if np.ndim(step) or isinstance(step, (list, tuple)):
+        raise ValueError(f"`step` must be a scalar, got {step!r}")
     return convert(int(step), dtypes.int64)
 
 

@@ -286,3 +286,25 @@ def test_records_by_offset(tmp_path):
         reader.read(len(PLAIN))
     with pytest.raises(errors.DataLossError):
         reader.read(3)
+
+
+def test_an_iterator_goes_on_where_the_file_has_grown(tmp_path):
+    path = str(tmp_path / "growing")
+    with tf.io.TFRecordWriter(path) as writer:
+        writer.write(b"one")
+        writer.flush()
+        records = tf.compat.v1.io.tf_record_iterator(path)
+        assert next(records) == b"one" and next(records, None) is None and next(records, None) is None
+        writer.write(b"two")
+        writer.flush()
+        assert next(records) == b"two" and next(records, None) is None
+    whole = (tmp_path / "growing").read_bytes()
+    (tmp_path / "growing").write_bytes(whole[:-1])
+    records = tf.compat.v1.io.tf_record_iterator(path)
+    assert next(records) == b"one"
+    for _ in range(2):
+        with pytest.raises(tf.errors.DataLossError):
+            next(records)
+    with open(path, "ab") as file:
+        file.write(whole[-1:])
+    assert next(records) == b"two"

@@ -1,4 +1,4 @@
-"""Names of TensorFlow's inside that belong to functions, their types, and AutoGraph: rows as in the other tables."""
+"""Names of TensorFlow's inside: functions, their types, AutoGraph, and small plumbing: rows as in the other tables."""
 
 ROWS = """
 [functions.trace_type_api]
@@ -54,4 +54,17 @@ python.autograph.impl.api.PyToTF
 python.autograph.impl.conversion.is_allowlisted
 [functions.autograph.status]
 python.autograph.core.ag_ctx.: ControlStatusCtx Status control_status_ctx
+[api.inner_plumbing]
+python.framework.registry.Registry
+reduction_axes as python.ops.math_grad._InferGradientReductionAxes
+python.eager.graph_only_ops.graph_placeholder
+python.eager.monitoring.: ExponentialBuckets MonitoredTimer MonitoredTimerSections monitored_timer
+python.eager.record.VariableWatcher
+python.framework.subscribe.subscribe
+is_subscribed_identity as python.framework.subscribe._is_subscribed_identity
+python.ops.control_flow_util_v2.: _DISABLE_LOWER_USING_SWITCH_MERGE _EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE
+[io.records]
+RandomRecordReader as python.lib.io.tf_record.tf_record_random_reader
+[core.spec]
+python.framework.tensor.sanitize_spec_name python.framework.tensor_spec.sanitize_spec_name
 """

@@ -45,7 +45,7 @@ train.summary_iterator
 V1 = """
 [summary.contrib]
 initialize as summary.initialize
-[summary.ops]
+[summary.through_second]
 summary.: audio histogram image scalar text
 [summary.recording]
 summary.all_v2_summary_ops

@@ -142,6 +142,8 @@ def _run_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any, same
     found = nest.map_structure(_converted, values)
     if bare:
         return found[0]
+    if values is not loop_vars and isinstance(result, tuple) and len(result) == 1:  # as the body gives it
+        return tuple(nest.flatten(found)) if simple else found
     return nest.pack_sequence_as(loop_vars, nest.flatten(found)) if found.__class__ is tuple else found
 
 

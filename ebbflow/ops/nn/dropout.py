@@ -9,7 +9,7 @@ from typing import Any
 from ebbflow.core import context
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.shape import as_dims
+from ebbflow.core.shape import TensorShape, as_dims
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import building, constant
@@ -105,7 +105,11 @@ def dropout_tf1(
 
 
 def _rate_of(keep_prob: Any, rate: Any) -> Any:
-    rate = one_of("rate", rate, "keep_prob", None if keep_prob is None else 1 - keep_prob)
+    try:
+        left = None if keep_prob is None else 1 - keep_prob
+    except TypeError:
+        raise ValueError(f"`keep_prob` must be a floating point number or Tensor, got {keep_prob!r}") from None
+    rate = one_of("rate", rate, "keep_prob", left)
     if rate is None:
         raise ValueError("`rate` must be provided to dropout: the share of elements to drop.")
     return rate
@@ -123,6 +127,8 @@ def _dropped(x: Any, rate: Any, noise_shape: Any, draw: Any, name: Any, default:
                 return x
             grown = raw.Mul(x, constant(1 / (1 - float(rate)), dtype))
         elif isinstance(rate, Tensor):
+            if not rate.dtype.is_compatible_with(dtype):
+                raise ValueError(f"`rate` has dtype {rate.dtype.name}, which is not that of `x`: {dtype.name}")
             rate = cast(rate, dtype, name="rate")
             grown = raw.RealDiv(x, raw.Sub(constant(1, dtype), rate))
         else:
@@ -136,6 +142,9 @@ def _dropped(x: Any, rate: Any, noise_shape: Any, draw: Any, name: Any, default:
 
 
 def _check_rate(rate: Any) -> None:
+    shape = getattr(rate, "shape", ())
+    if isinstance(rate, (str, bytes, list, tuple)) or TensorShape(shape).rank not in (None, 0):
+        raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
     if isinstance(rate, numbers.Real) and not 0 <= float(rate) < 1:
         raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
     if isinstance(rate, Tensor) and rate._dims not in ((), None):
