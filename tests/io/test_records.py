@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import ebbflow as tf
 from ebbflow import messages
 from ebbflow.core import errors
 from ebbflow.io import records
