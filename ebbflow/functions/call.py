@@ -145,12 +145,20 @@ def _gradient_of_node(call: Any, grads: Sequence[Any], node: Any) -> list[Any]:
     wanted = tuple([differentiable(x.dtype) and call.wants(i) for i, x in enumerate(call.inputs)])
     given = [i for i, g in enumerate(grads) if g is not None and differentiable(node._outputs[i].dtype)]
     backward = backward_of(node._attrs["f"], given, wanted)
+    opaque = node._attrs["f"].base.called_by_name
     if backward is None:
-        return [None] * len(wanted)
+        return _with_zeros(call, wanted, [None] * len(wanted)) if opaque else [None] * len(wanted)
     _hand_out(node, backward.needs)
     taken = _taken(node._attrs["f"], backward, node._inputs, node._outputs)
     seeds = [_seed(grads[i], node._outputs[i]) for i in given]
-    return backward.pack(call_body(backward.graph, [*seeds, *taken]))  # type: ignore[misc]
+    found = backward.pack(call_body(backward.graph, [*seeds, *taken]))  # type: ignore[misc]
+    return _with_zeros(call, wanted, found) if opaque else found
+
+
+def _with_zeros(call: Any, wanted: Sequence[bool], found: list[Any]) -> list[Any]:
+    """Return gradients with zeros for what a function of TF 1 does not use: nobody looks inside of it."""
+    rows = zip(call.inputs, wanted, found, strict=True)
+    return [raw.ZerosLike(x) if wants and grad is None else grad for x, wants, grad in rows]
 
 
 def _seed(grad: Any, output: Any) -> Any:

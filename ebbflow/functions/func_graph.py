@@ -55,6 +55,7 @@ class FuncGraph(Graph):
         self.structured_outputs: Any = None
         self.control_outputs: list[Operation] = []
         self.effects: list[Operation] | None = None  # what runs besides the results; None: all that must
+        self.description = ""  # what it does, in words, where it is written
         self.attributes: dict[str, Any] = {}  # what it says of itself where it is written
         self.exit_callbacks: list[Callable[[], Any]] = []  # called when it has been traced
         self.prunes = False  # like a session's graph it does what it is asked for, and no more
@@ -379,12 +380,15 @@ def build(
     outer: Graph | None,
     arguments: Sequence[tuple[Any, Any, str]] = (),
     control_flow: bool = False,
+    kind: type[FuncGraph] | None = None,
+    devices: Sequence[Any] = (),
 ) -> FuncGraph:
     """Return the graph of a function of tensors, each given as (dtype, dims, name); `structured_outputs` keeps the form
     of its result. A branch or a turn of a loop knows that it is one (`control_flow`).
     """
-    graph = FuncGraph(name, outer)
+    graph = (kind or FuncGraph)(name, outer)
     graph.is_control_flow_graph = control_flow
+    graph._stack("devices").extend(devices)
     if isinstance(outer, FuncGraph):
         graph.stand_ins, graph.stood_for = outer.stand_ins, outer.stood_for
     names = ""

@@ -191,7 +191,7 @@ def distinct(name: str, taken: set[str]) -> str:
 def fill_function(message: Any, body: Any, library: Library) -> None:
     """Write a body into a FunctionDef: arguments are no nodes there, and edges name the outputs they leave by."""
     signature = message.signature
-    signature.name = library.name_of(body)
+    signature.name, signature.description = library.name_of(body), getattr(body, "description", "")
     taken: set[str] = set()
     arguments = {id(t): distinct(_argument_name(t.op.name), taken) for t in body.inputs}
     nodes = {t.op for t in body.inputs}
@@ -244,7 +244,9 @@ def _output_names(body: Any) -> list[str]:
     taken: set[str] = set()
     for tensor in body.inputs:
         distinct(_argument_name(tensor.op.name), taken)
-    return [distinct(_argument_name(tensor.op.name), taken) for tensor in body.outputs]
+    own = getattr(body, "output_names", ())
+    names = own if len(own) == len(body.outputs) else [_argument_name(tensor.op.name) for tensor in body.outputs]
+    return [distinct(name, taken) for name in names]
 
 
 def _argument_name(name: str) -> str:

@@ -144,7 +144,7 @@ def test_typed_functions():
             both(x)
     np.testing.assert_allclose(got, [[2.0, 18.0], [3.0, 9.0], [4.0, 12.0]])
     np.testing.assert_allclose(both(2.0, 3.0), [6.0, 5.0])  # eagerly, too
-    assert both.declared_input_types == [tf.float32, tf.float32]
+    assert both.declared_input_types == (tf.float32, tf.float32)
 
 
 def test_arguments_of_typed_functions_are_not_called_as_its_locals():

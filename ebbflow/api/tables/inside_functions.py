@@ -18,6 +18,12 @@ core.function.polymorphism.type_dispatch.TypeDispatchTable
 python.eager.polymorphic_function.function_type_utils.: FunctionSpec make_function_type
 [functions.tracing_compilation]
 python.eager.polymorphic_function.tracing_compilation.: TracingOptions call_function trace_function
+[functions.function_protos]
+python.framework.function.: from_library get_extra_args get_extra_inputs get_extra_vars
+from_definition as python.framework.function._from_definition
+python.ops.functional_ops.symbolic_gradient
+[functions.typed_function]
+DefinedFunction as python.framework.function._DefinedFunction
 [functions.auto_control_deps]
 python.framework.auto_control_deps.: AutomaticControlDependencies MUST_RUN_ORDER_INSENSITIVE_STATEFUL_OPS
 python.framework.auto_control_deps.automatic_control_dependencies
