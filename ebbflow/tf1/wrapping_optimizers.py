@@ -1,4 +1,4 @@
-"""Optimizers of `tf.contrib.opt` that go around another one: they clip what it changed, or skip steps of no gradient."""
+"""Optimizers of `tf.contrib.opt` that go around another one: they clip what it changed, or skip some steps."""
 
 from __future__ import annotations
 

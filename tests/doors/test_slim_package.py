@@ -62,3 +62,31 @@ def test_paths_of_its_time():
         """
     )
     assert told == ["[1,", "1000]", "True", "inception_v3_base", "1000"]
+
+
+def test_masked_layers_take_part_in_argument_scopes():
+    told = python(
+        """
+        import ebbflow.v1 as tf
+
+        slim, pruning = tf.contrib.slim, tf.contrib.model_pruning
+        tf.train.get_or_create_global_step()
+        x = tf.ones([2, 6, 6, 3])
+        with slim.arg_scope([pruning.masked_conv2d], normalizer_fn=slim.batch_norm):
+            net = pruning.masked_conv2d(x, 4, 3, scope="first")
+        net = pruning.masked_fully_connected(slim.flatten(net), 2, activation_fn=None, scope="second")
+        print(*[v.op.name for v in tf.global_variables() if v.op.name.count("/") == 1])
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            session.run(pruning.Pruning(sparsity=tf.constant(0.5)).mask_update_op())
+            print(all(0.4 < v < 0.6 for v in session.run(pruning.get_weight_sparsity())), session.run(net).shape[1])
+        for refused in (lambda: pruning.masked_conv2d(x[0], 4, 3), lambda: pruning.masked_fully_connected(x, 2.5)):
+            try:
+                refused()
+            except ValueError as error:
+                print("rank" in str(error) or "num_outputs" in str(error))
+        """
+    )
+    names = "first/weights first/mask first/threshold second/weights second/biases second/mask second/threshold"
+    assert told[-4:] == ["True", "2", "True", "True"]
+    assert sorted(told[:-4]) == sorted(names.split())

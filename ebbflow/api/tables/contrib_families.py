@@ -31,4 +31,26 @@ bounded as contrib.constrained_optimization.python.external_regret_optimizer._pr
 stationary as contrib.constrained_optimization.python.swap_regret_optimizer._maximal_eigenvector_power_method
 stochastic as contrib.constrained_optimization.python.swap_regret_optimizer._project_stochastic_matrix_wrt_euclidean_norm
 log_stochastic as contrib.constrained_optimization.python.swap_regret_optimizer._project_log_stochastic_matrix_wrt_kl_divergence
+[tf1.pruning.masks]
+contrib.model_pruning.: Pruning apply_mask get_masked_weights get_masks get_pruning_hparams get_thresholds
+contrib.model_pruning.: get_weight_sparsity get_weights
+contrib.model_pruning.python.pruning.: Pruning apply_mask get_masked_weights get_masks get_pruning_hparams
+contrib.model_pruning.python.pruning.: get_thresholds get_weight_sparsity get_weights
+[tf1.pruning.blocks]
+contrib.model_pruning.python.pruning_utils.: determine_partitioned_axis expand_tensor factorized_pool
+contrib.model_pruning.python.pruning_utils.: kronecker_product partitioned_variable_assign variable_assign
+contrib.model_pruning.python.pruning_utils.: weight_mask_variable weight_threshold_variable
+[tf1.pruning.layers]
+contrib.model_pruning.: MaskedBasicLSTMCell MaskedLSTMCell
+contrib.model_pruning.python.layers.rnn_cells.: MaskedBasicLSTMCell MaskedLSTMCell
+contrib.model_pruning.python.layers.core_layers.: MASKED_WEIGHT_COLLECTION MASKED_WEIGHT_NAME MASK_COLLECTION
+contrib.model_pruning.python.layers.core_layers.: MaskedConv2D MaskedFullyConnected THRESHOLD_COLLECTION
+contrib.model_pruning.python.layers.core_layers.WEIGHT_COLLECTION
+[doors.pruned_layers]
+contrib.model_pruning.: masked_conv2d masked_convolution masked_fully_connected
+contrib.model_pruning.python.layers.layers.: masked_conv2d masked_convolution masked_fully_connected
+[tf1.pruning.stripping]
+contrib.model_pruning.: graph_def_from_checkpoint strip_pruning_vars_fn
+contrib.model_pruning.python.strip_pruning_vars_lib.: graph_def_from_checkpoint strip_pruning_vars_fn
+node_name as contrib.model_pruning.python.strip_pruning_vars_lib._node_name
 """  # noqa: E501 (names as long as those of TensorFlow)
