@@ -53,4 +53,25 @@ contrib.model_pruning.python.layers.layers.: masked_conv2d masked_convolution ma
 contrib.model_pruning.: graph_def_from_checkpoint strip_pruning_vars_fn
 contrib.model_pruning.python.strip_pruning_vars_lib.: graph_def_from_checkpoint strip_pruning_vars_fn
 node_name as contrib.model_pruning.python.strip_pruning_vars_lib._node_name
+[doors.predictors]
+contrib.predictor.: from_contrib_estimator from_estimator
+contrib.predictor.predictor_factories.: from_contrib_estimator from_estimator
+contrib.predictor.contrib_estimator_predictor.ContribEstimatorPredictor
+contrib.predictor.core_estimator_predictor.CoreEstimatorPredictor
+[doors.learn.exports]
+contrib.learn.: make_parsing_export_strategy
+contrib.learn.python.learn.utils.saved_model_export_utils.: BestModelSelector DEFAULT_INPUT_ALTERNATIVE_KEY
+contrib.learn.python.learn.utils.saved_model_export_utils.: FEATURES_INPUT_ALTERNATIVE_KEY build_all_signature_defs
+contrib.learn.python.learn.utils.saved_model_export_utils.: build_standardized_signature_def extend_export_strategy
+contrib.learn.python.learn.utils.saved_model_export_utils.: garbage_collect_exports get_input_alternatives
+contrib.learn.python.learn.utils.saved_model_export_utils.: get_most_recent_export get_output_alternatives
+contrib.learn.python.learn.utils.saved_model_export_utils.: get_temp_export_dir get_timestamped_export_dir
+contrib.learn.python.learn.utils.saved_model_export_utils.: make_best_model_export_strategy
+contrib.learn.python.learn.utils.saved_model_export_utils.: make_parsing_export_strategy
+contrib.learn.utils.saved_model_export_utils.: BestModelSelector DEFAULT_INPUT_ALTERNATIVE_KEY
+contrib.learn.utils.saved_model_export_utils.: FEATURES_INPUT_ALTERNATIVE_KEY build_all_signature_defs
+contrib.learn.utils.saved_model_export_utils.: build_standardized_signature_def extend_export_strategy
+contrib.learn.utils.saved_model_export_utils.: garbage_collect_exports get_input_alternatives get_most_recent_export
+contrib.learn.utils.saved_model_export_utils.: get_output_alternatives get_temp_export_dir get_timestamped_export_dir
+contrib.learn.utils.saved_model_export_utils.: make_best_model_export_strategy make_parsing_export_strategy
 """  # noqa: E501 (names as long as those of TensorFlow)

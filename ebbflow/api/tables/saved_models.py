@@ -162,7 +162,14 @@ python.saved_model.nested_structure_coder.: can_encode decode_proto encode_struc
 
 CONTRIB = """
 [savedmodel.predictor]
-contrib.predictor.from_saved_model
+contrib.predictor.from_saved_model contrib.predictor.predictor_factories.from_saved_model
+contrib.predictor.predictor.Predictor
+contrib.predictor.saved_model_predictor.: SavedModelPredictor
+[savedmodel.kept_exports]
+contrib.session_bundle.gc.: Path get_paths largest_export_versions mod_export_version negation
+contrib.session_bundle.gc.: one_of_every_n_export_versions union
+contrib.learn.python.learn.utils.gc.: Path get_paths largest_export_versions mod_export_version negation
+contrib.learn.python.learn.utils.gc.: one_of_every_n_export_versions union
 [savedmodel.reading]
 contrib.saved_model.python.saved_model.reader.: get_saved_model_tag_sets read_saved_model
 contrib.saved_model.reader.: get_saved_model_tag_sets read_saved_model

@@ -268,8 +268,6 @@ class Estimator(BaseEstimator):
         feature_engineering_fn: Callable[..., Any] | None = None,
     ):
         super().__init__(model_dir, config)
-        if model_fn is None:
-            raise ValueError("model_fn must be given")
         self._old_fn, self._engineer = model_fn, feature_engineering_fn
         self._alone = False
         self._estimator = core.Estimator(self._model_fn, model_dir, config, {} if params is None else params)
@@ -296,6 +294,8 @@ class Estimator(BaseEstimator):
         )  # fmt: skip
 
     def _ops(self, features: Any, labels: Any, mode: str, params: Any, config: Any) -> ModelFnOps:
+        if self._old_fn is None:
+            raise ValueError("model_fn must be given")
         names = inspect.signature(self._old_fn).parameters
         told = {"mode": mode, "params": params, "config": config, "model_dir": self.model_dir}
         found = self._old_fn(features, labels, **{name: told[name] for name in told if name in names})

@@ -19,6 +19,7 @@ from ebbflow.doors.learn.monitors import hooks_of
 from ebbflow.monitored.hooks import GlobalStepWaiterHook
 from ebbflow.monitored.session_run_hook import SessionRunHook
 from ebbflow.platform import files, logging
+from ebbflow.savedmodel import kept_exports
 
 
 class ExportStrategy(NamedTuple("ExportStrategy", [("name", str), ("export_fn", Any)])):
@@ -54,9 +55,9 @@ def make_export_strategy(
         where = estimator.export_savedmodel(export_dir_base, serving_input_fn, **more)
         if not exports_to_keep:
             return where
-        kept = sorted(name.rstrip("/") for name in files.listdir(export_dir_base) if name.rstrip("/").isdigit())
-        for name in kept[:-exports_to_keep]:
-            files.rmtree(files.join(export_dir_base, name))
+        old = kept_exports.negation(kept_exports.largest_export_versions(exports_to_keep))
+        for path in old(kept_exports.numbered(export_dir_base)):
+            files.rmtree(path.path)
         return where
 
     return ExportStrategy("Servo", export)
