@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ebbflow.doors import old_pandas, replacements
 from ebbflow.doors.program import Program
 
 Call = Callable[..., Any]
@@ -33,7 +34,10 @@ class Keeper(Protocol):
 
 
 def _array(now: Call, *args: Any, **kwargs: Any) -> Any:
-    """Copy where `copy=False` cannot be kept; hold rows of different lengths as objects."""
+    """Copy where `copy=False` cannot be kept; hold rows of different lengths as objects; let integers run over."""
+    if isinstance(sys.exc_info()[1], OverflowError):
+        kind = args[1] if len(args) > 1 else kwargs["dtype"]
+        return now(args[0]).astype(kind)
     if kwargs.get("copy") is False:
         return now(*args, **{**kwargs, "copy": None})
     return NotImplemented if "dtype" in kwargs or len(args) > 1 else now(*args, **kwargs, dtype=object)
@@ -79,6 +83,7 @@ def teach_functions(keeper: Keeper, numpy: ModuleType) -> None:
         setattr(numpy, name, _forgiving(keeper, name, getattr(numpy, name), then))
     for name in LISTS:
         setattr(numpy, name, _listing(keeper, name, getattr(numpy, name)))
+    numpy.load = _opening(keeper, numpy.load)  # type: ignore[attr-defined]
 
 
 def _listing(keeper: Keeper, name: str, now: Call) -> Call:
@@ -93,12 +98,34 @@ def _listing(keeper: Keeper, name: str, now: Call) -> Call:
     return call
 
 
+def _opening(keeper: Keeper, now: Call) -> Call:
+    """Return `numpy.load` that unpickles objects for the program where nothing is said of it, as until NumPy 1.16."""
+
+    @functools.wraps(now)
+    def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1 or "allow_pickle" in kwargs or not keeper.program.asks(sys._getframe(1)):
+            return now(file, *args, **kwargs)
+        begin = file.tell() if hasattr(file, "tell") else None
+        try:
+            found = now(file, *args, **kwargs)
+        except ValueError:
+            if begin is not None:
+                file.seek(begin)
+            found = now(file, *args, **kwargs, allow_pickle=True)
+            keeper.lent["numpy.load as it was"] = None
+        if type(found).__name__ == "NpzFile":
+            found.allow_pickle = True  # which of its arrays are of objects shows when they are read
+        return found
+
+    return load
+
+
 def _forgiving(keeper: Keeper, name: str, now: Call, then: Call) -> Call:
     @functools.wraps(now)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return now(*args, **kwargs)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             if not keeper.program.asks(sys._getframe(1)):
                 raise
             try:
@@ -140,19 +167,22 @@ def _itemset(self: Any, *args: Any) -> None:
     self[args[0] if len(args) > 1 else (0,) * self.ndim] = args[-1]
 
 
-def _append(
-    self: Any, other: Any, ignore_index: bool = False, verify_integrity: bool = False, sort: bool = False
-) -> Any:
-    pandas = sys.modules["pandas"]
-    rows = list(other) if isinstance(other, (list, tuple)) else [other]
-    if self.ndim == 2:
-        if any(isinstance(row, dict) for row in rows) and not ignore_index:
-            raise TypeError("Can only append a dict if ignore_index=True")
-        rows = [row if getattr(row, "ndim", 1) == 2 else pandas.DataFrame([row]) for row in rows]
-    return pandas.concat([self, *rows], ignore_index=ignore_index, verify_integrity=verify_integrity)
+def _text_size(self: Any, text: str, font: Any = None, *args: Any, **kwargs: Any) -> tuple[int, int]:
+    _, _, right, bottom = self.textbbox((0, 0), text, font, *args, **kwargs)
+    return int(right), int(bottom)
 
 
-METHODS: dict[str, dict[str, dict[str, Call]]] = {
+def _font_size(self: Any, text: str, *args: Any, **kwargs: Any) -> tuple[int, int]:
+    _, _, right, bottom = self.getbbox(text, *args, **kwargs)
+    return int(right), int(bottom)
+
+
+def _set_window_title(self: Any, title: str) -> None:
+    if self.manager is not None:
+        self.manager.set_window_title(title)
+
+
+METHODS: dict[str, dict[str, dict[str, Any]]] = {
     "numpy": {
         "ndarray": {
             "tostring": lambda self, order="C": self.tobytes(order),
@@ -162,26 +192,23 @@ METHODS: dict[str, dict[str, dict[str, Call]]] = {
         },
         "generic": {"tostring": lambda self, order="C": self.tobytes(order)},
     },
-    "pandas": {
-        "DataFrame": {
-            "as_matrix": lambda self, columns=None: (self if columns is None else self[columns]).to_numpy(),
-            "append": _append,
-            "iteritems": lambda self: self.items(),
-        },
-        "Series": {
-            "as_matrix": lambda self, columns=None: self.to_numpy(),
-            "append": _append,
-            "iteritems": lambda self: self.items(),
-        },
+    "pandas": {"DataFrame": old_pandas.TABLE, "Series": old_pandas.COLUMN},
+    "threading": {"Thread": {"isAlive": lambda self: self.is_alive()}},
+    "xml.etree.ElementTree": {
+        "Element": {"getchildren": lambda self: list(self), "getiterator": lambda self, tag=None: list(self.iter(tag))},
     },
+    "PIL.ImageDraw": {"ImageDraw": {"textsize": _text_size, "multiline_textsize": _text_size}},
+    "PIL.ImageFont": {kind: {"getsize": _font_size} for kind in ("FreeTypeFont", "ImageFont", "TransposedFont")},
+    "matplotlib.backend_bases": {"FigureCanvasBase": {"set_window_title": _set_window_title}},
+    "matplotlib.axes": {"Axes": {"hold": replacements.nothing}},
 }
-"""Module -> class -> methods that are gone, and what they did."""
+"""Module -> class -> methods and properties that are gone, and what they did."""
 
 
 class Lent:
     """A method that is there for the program's own code."""
 
-    def __init__(self, keeper: Keeper, owner: str, name: str, function: Call) -> None:
+    def __init__(self, keeper: Keeper, owner: str, name: str, function: Any) -> None:
         self.keeper, self.owner, self.name, self.function = keeper, owner, name, function
 
     def __get__(self, instance: Any, kind: type) -> Any:
@@ -190,15 +217,17 @@ class Lent:
                 f"{kind.__name__!r} object has no attribute {self.name!r}", name=self.name, obj=instance
             )
         self.keeper.lent[f"{self.owner}.{self.name}"] = None
+        if isinstance(self.function, property):
+            return self.function.__get__(instance, kind)
         return self.function if instance is None else MethodType(self.function, instance)
 
 
 def teach_methods(keeper: Keeper, module: ModuleType) -> None:
     """Give a module's classes the methods they have lost."""
     for class_name, methods in METHODS[module.__name__].items():
-        kind = getattr(module, class_name)
+        kind = getattr(module, class_name, None)
         for name, function in methods.items():
-            if not hasattr(kind, name):
+            if kind is not None and not hasattr(kind, name):
                 _put(kind, name, Lent(keeper, f"{module.__name__}.{class_name}", name, function))
 
 
@@ -215,7 +244,9 @@ def _put(kind: type, name: str, value: object) -> None:
 def take_back(module: ModuleType) -> None:
     """Undo `teach_methods`, for a process that goes on to something else."""
     for class_name, methods in METHODS[module.__name__].items():
-        kind = getattr(module, class_name)
+        kind = getattr(module, class_name, None)
+        if kind is None:
+            continue
         (names,) = gc.get_referents(kind.__dict__)
         for name in methods:
             if isinstance(names.get(name), Lent):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import platform
 import sys
 from typing import Any
 
@@ -120,7 +121,28 @@ def find_loader(name: str, path: Any = None) -> Any:
 
 
 def nothing(*args: Any) -> None:
-    """Do what `sys.setcheckinterval` has done since Python 3.2: nothing."""
+    """Do nothing, as `sys.setcheckinterval` since Python 3.2, and `hold` of Matplotlib, which always holds."""
+
+
+def distribution(*args: Any, **kwargs: Any) -> tuple[str, str, str]:
+    """Return name, version and codename of the Linux this runs on."""
+    try:
+        told = platform.freedesktop_os_release()
+    except OSError:
+        return "", "", ""
+    return told["NAME"], told.get("VERSION_ID", ""), told.get("VERSION_CODENAME", "")
+
+
+class Waves:
+    """`librosa.output`."""
+
+    @staticmethod
+    def write_wav(path: Any, y: Any, sr: int, norm: bool = False) -> None:
+        """Write samples, (n,) or (2, n), as a WAV file of their own type."""
+        samples = np.asarray(y)
+        if norm and np.issubdtype(samples.dtype, np.floating):
+            samples = samples / (np.abs(samples).max() or 1)
+        importlib.import_module("scipy.io.wavfile").write(path, sr, samples.T)
 
 
 def check_interval() -> int:

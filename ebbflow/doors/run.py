@@ -23,7 +23,19 @@ from ebbflow import messages
 from ebbflow.api import versions
 from ebbflow.api.namespace import finder, open_door
 from ebbflow.core.context import enter_v1
-from ebbflow.doors import alias, era, following, keras_alias, keras_package, metadata, old_manners, tracebacks, watch
+from ebbflow.doors import (
+    alias,
+    era,
+    following,
+    keras_alias,
+    keras_package,
+    metadata,
+    old_calls,
+    old_manners,
+    old_numbers,
+    tracebacks,
+    watch,
+)
 from ebbflow.doors.keras_package import KerasChoice
 from ebbflow.doors.program import Program, within
 from ebbflow.doors.undecided import Undecided
@@ -116,7 +128,10 @@ def open_doors(number: int, lender: Lender, imports: set[str], keras: KerasChoic
         keras_alias.install(number)
     if number == 1 or keras_package.number(number) == 2:
         watch.after_import("numpy", _print_as_then)
-        watch.after_import("numpy", functools.partial(old_manners.teach_functions, lender))
+        for teach in (old_manners.teach_functions, old_numbers.teach):
+            watch.after_import("numpy", functools.partial(teach, lender))
+        for module in old_calls.GAVE:
+            watch.after_import(module, functools.partial(old_calls.teach_results, lender))
         messages.when_made["tensorflow.Int64List"] = functools.partial(old_manners.teach_integers, lender)
         if one_digit:
             versions.V1, versions.V2 = versions.V1_OF_ONE_DIGIT, versions.V2_OF_ONE_DIGIT

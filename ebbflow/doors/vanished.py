@@ -19,7 +19,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from ebbflow.doors import old_manners, replacements
+import numpy as np
+
+from ebbflow.doors import old_calls, old_manners, replacements
 from ebbflow.doors.program import Program
 from ebbflow.doors.watch import after_import
 
@@ -43,6 +45,23 @@ _WINDOWS = """
     barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine exponential flattop gaussian
     general_gaussian hamming hann kaiser nuttall parzen slepian triang tukey
 """
+
+_LIBRARY = "arraysetops function_base shape_base index_tricks twodim_base type_check polynomial utils npyio"
+
+_ESTIMATORS = {
+    "cluster": "k_means_ dbscan_ hierarchical",
+    "datasets": "base samples_generator",
+    "decomposition": "pca nmf",
+    "ensemble": "forest gradient_boosting",
+    "linear_model": "base logistic",
+    "manifold": "t_sne",
+    "metrics": "classification ranking regression scorer",
+    "neighbors": "base classification",
+    "preprocessing": "data imputation label",
+    "svm": "classes",
+    "tree": "tree",
+}
+"""Rooms of scikit-learn -> modules whose names are the room's own now."""
 
 MOVED: dict[str, dict[str, Any]] = {
     "numpy": {
@@ -75,14 +94,31 @@ MOVED: dict[str, dict[str, Any]] = {
     "importlib": {"find_loader": replacements.find_loader},
     "pkgutil": {"find_loader": replacements.find_loader, "get_loader": replacements.find_loader},
     "PIL.Image": {"ANTIALIAS": "LANCZOS", "LINEAR": "BILINEAR", "CUBIC": "BICUBIC"},
-    "scipy": {"misc": "ebbflow.doors.scipy_misc", "interp": "numpy", "rand": "numpy.random", "randn": "numpy.random"},
+    "scipy": {
+        **{name: "numpy" for name in np.__all__ if not isinstance(getattr(np, name), ModuleType)},
+        **{
+            "misc": "ebbflow.doors.scipy_misc",
+            "random": np.random,
+            "rand": "numpy.random",
+            "randn": "numpy.random",
+        },
+    },
+    "scipy.stats": dict.fromkeys(("nanmean", "nanmedian", "nanstd"), "numpy"),
+    "scipy.sparse.linalg.eigen": {"arpack": "scipy.sparse.linalg"},
     "scipy.misc": dict.fromkeys(_PICTURES.split(), "ebbflow.doors.scipy_misc"),
     "scipy.integrate": {"simps": "simpson", "trapz": "trapezoid", "cumtrapz": "cumulative_trapezoid"},
     "scipy.signal": dict.fromkeys(_WINDOWS.split(), "scipy.signal.windows"),
     "sklearn": dict.fromkeys(("cross_validation", "grid_search"), "sklearn.model_selection"),
-    "sklearn.externals": {"joblib": "joblib"},
+    "sklearn.externals": {"joblib": "joblib", "six": "six"},
+    "pandas": {"scatter_matrix": "pandas.plotting", **dict.fromkeys(("Int64Index", "Float64Index"), "Index")},
+    "pandas.util": {"testing": "pandas.testing"},
+    "os": {"errno": "errno"},
+    "cgi": {"escape": "html"},
+    "platform": {"linux_distribution": replacements.distribution, "dist": replacements.distribution},
+    "librosa": {"output": replacements.Waves},
     "xml.etree": {"cElementTree": "xml.etree.ElementTree"},
     "matplotlib.cm": {"get_cmap": "matplotlib.pyplot"},
+    "matplotlib.pyplot": {"hold": replacements.nothing, "spectral": "nipy_spectral"},
 }
 """Module -> name -> what it was: a value, another name of the same module, or a module that has (or is) it now."""
 
@@ -112,8 +148,21 @@ GONE = {
     "pipes": "shlex",
     "xml.etree.cElementTree": "xml.etree.ElementTree",
     "scipy.misc": "ebbflow.doors.scipy_misc",
-    "sklearn.cross_validation": "sklearn.model_selection",
-    "sklearn.grid_search": "sklearn.model_selection",
+    "scipy.sparse.linalg.eigen.arpack": "scipy.sparse.linalg",
+    **dict.fromkeys(
+        ("sklearn.cross_validation", "sklearn.grid_search", "sklearn.learning_curve"), "sklearn.model_selection"
+    ),
+    "sklearn.feature_extraction.stop_words": "sklearn.feature_extraction.text",
+    "sklearn.utils.testing": "sklearn.utils._testing",
+    "sklearn.externals.six": "six",
+    **{f"sklearn.{room}.{name}": f"sklearn.{room}" for room, names in _ESTIMATORS.items() for name in names.split()},
+    **dict.fromkeys(("numpy.testing.utils", "numpy.testing.decorators"), "numpy.testing"),
+    **{f"numpy.lib.{name}": "numpy" for name in _LIBRARY.split()},
+    "numpy.linalg.linalg": "numpy.linalg",
+    "numpy.fft.fftpack": "numpy.fft",
+    "pandas.util.testing": "pandas.testing",
+    "pandas.tools.plotting": "pandas.plotting",
+    "pandas.core.index": "pandas",
     "sklearn.externals.joblib": "joblib",
 }
 """Modules that are no more -> what stands in for them."""
@@ -128,12 +177,12 @@ class Lender:
 
     def open(self, imports: set[str]) -> None:
         """Begin lending; `imports` are the modules the program is known to import."""
-        for module, names in MOVED.items():
+        for module, names in _asked_for().items():
             after_import(module, functools.partial(self._teach, names))
-        for package, modules in BESIDE.items():
-            after_import(package, functools.partial(self._teach, {name: f"{package}.{name}" for name in modules}))
         for module in old_manners.METHODS:
             after_import(module, functools.partial(old_manners.teach_methods, self))
+        for module in old_calls.THEN:
+            after_import(module, functools.partial(old_calls.teach, self))
         if any(module in GONE or module.rpartition(".")[0] in GONE for module in imports):
             builtins.__import__ = self._importer(builtins.__import__)
 
@@ -175,6 +224,20 @@ class Lender:
             return found if fromlist or "." not in name else _chain(name, found)
 
         return lend
+
+
+def _asked_for() -> dict[str, dict[str, Any]]:
+    """Return what modules are asked for: what moved, modules beside them, and those that are gone from within them."""
+    found: dict[str, dict[str, Any]] = {}
+    for module, stands_in in GONE.items():
+        parent, _, name = module.rpartition(".")
+        if parent:  # `import a.b.c as d` asks `a.b` for `c`
+            found.setdefault(parent, {})[name] = stands_in
+    for package, modules in BESIDE.items():
+        found.setdefault(package, {}).update({name: f"{package}.{name}" for name in modules})
+    for module, names in MOVED.items():
+        found.setdefault(module, {}).update(names)
+    return found
 
 
 def _replacement(module: ModuleType, name: str, what: Any) -> Any:

@@ -1,12 +1,15 @@
 """NumPy and pandas as programs knew them: for the program's own code, and only where today's manners fail."""
 
+import threading
 import types
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from PIL import Image, ImageDraw, ImageFont
 
 from ebbflow import messages
-from ebbflow.doors import old_manners
+from ebbflow.doors import old_manners, old_pandas
 
 OWN, FOREIGN = "/program/train.py", "/elsewhere/library.py"
 
@@ -19,7 +22,7 @@ class Keeper:
 
 @pytest.fixture
 def keeper(monkeypatch):
-    for name in (*old_manners.FUNCTIONS, *old_manners.LISTS):
+    for name in (*old_manners.FUNCTIONS, *old_manners.LISTS, "load"):
         monkeypatch.setattr(np, name, getattr(np, name))
     keeper = Keeper()
     old_manners.teach_functions(keeper, np)
@@ -52,13 +55,34 @@ def ask(expression, file):
         ("[a.tolist() for a in np.broadcast_arrays([1, 2], 3) + []]", [[1, 2], [3, 3]]),
         ("[a.tolist() for a in np.atleast_2d(1, 2) + []]", [[[1]], [[2]]]),
         ("np.array([1], '<i2').newbyteorder().tolist()", [256]),
+        ("np.array([300, -1], np.uint8).tolist()", [44, 255]),
+        ("np.asarray([300], dtype=np.uint8).tolist()", [44]),
     ],
 )
 def test_the_program_gets_what_it_knew_and_libraries_do_not(keeper, expression, value):
     assert ask(expression, OWN) == value
     assert keeper.lent
-    with pytest.raises((ValueError, TypeError, AttributeError)):
+    with pytest.raises((ValueError, TypeError, AttributeError, OverflowError)):
         ask(expression, FOREIGN)
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+def test_files_of_objects_are_read(keeper, tmp_path, name):
+    file = str(tmp_path / name)
+    (np.save if name.endswith("npy") else np.savez)(file, np.array([{1: 2}]))
+    expression = f"np.load({file!r})" + ("['arr_0']" if name.endswith("npz") else "")
+    assert ask(expression, OWN)[0] == {1: 2}
+    assert keeper.lent == ({"numpy.load as it was": None} if name.endswith("npy") else {})
+    for refused, asker in ((expression, FOREIGN), (expression.replace(")", ", allow_pickle=False)"), OWN)):
+        with pytest.raises(ValueError, match="allow_pickle=False"):
+            ask(refused, asker)
+
+
+def test_files_of_numbers_are_read_and_not_told(keeper, tmp_path):
+    np.savez(tmp_path / "a.npz", a=[1, 2])
+    with open(tmp_path / "a.npz", "rb") as file:
+        found = eval(compile("np.load(file)['a']", OWN, "eval"), {"np": np, "file": file})
+    assert found.tolist() == [1, 2] and not keeper.lent
 
 
 @pytest.mark.parametrize(
@@ -98,3 +122,73 @@ def test_classes_of_python_are_taught_and_untaught(keeper, monkeypatch):
         eval(compile("frame.as_matrix()", FOREIGN, "eval"), scope)
     old_manners.take_back(pandas)
     assert not vars(frame).get("as_matrix")
+
+
+class Table:
+    """As much of a table as `ix` needs."""
+
+    axes = (np.array(["x", "y"]), np.array([5, 6]))
+
+    def __init__(self):
+        self.loc = {}
+
+
+KEYS = [
+    ("x", "x"),
+    (0, "x"),
+    ([1, 0], ["y", "x"]),
+    (["x"], ["x"]),
+    (slice(0, 1), ["x"]),
+    (slice("x", "y"), slice("x", "y")),
+    ((0, 5), ("x", 5)),
+    ((slice(None), 6), (slice(None), 6)),
+]
+
+
+@pytest.mark.parametrize(("key", "labels"), KEYS, ids=[str(key) for key, _ in KEYS])
+def test_ix_takes_labels_and_places(key, labels):
+    plain = lambda one: one.tolist() if isinstance(one, np.ndarray) else one
+    found = old_pandas.Index(Table())._labels(key)
+    assert (tuple(map(plain, found)) if isinstance(found, tuple) else plain(found)) == labels
+
+
+def test_properties_are_lent(keeper):
+    series = type("Series", (), {"is_monotonic_increasing": True})
+    pandas = types.ModuleType("pandas")
+    pandas.DataFrame, pandas.Series = type("DataFrame", (), {}), series
+    old_manners.teach_methods(keeper, pandas)
+    assert eval(compile("s.is_monotonic", OWN, "eval"), {"s": series()}) is True
+    with pytest.raises(AttributeError):
+        eval(compile("s.is_monotonic", FOREIGN, "eval"), {"s": series()})
+    old_manners.take_back(pandas)
+
+
+@pytest.mark.parametrize(
+    ("module", "expression", "value"),
+    [
+        (threading, "one.isAlive()", False),
+        (ElementTree, "[child.tag for child in one.getchildren()]", ["b"]),
+        (ElementTree, "[child.tag for child in one.getiterator()]", ["a", "b"]),
+    ],
+)
+def test_methods_of_python_are_lent(keeper, module, expression, value):
+    one = threading.Thread() if module is threading else ElementTree.fromstring("<a><b/></a>")
+    old_manners.teach_methods(keeper, module)
+    try:
+        assert eval(compile(expression, OWN, "eval"), {"one": one}) == value
+        with pytest.raises(AttributeError):
+            eval(compile(expression, FOREIGN, "eval"), {"one": one})
+    finally:
+        old_manners.take_back(module)
+
+
+def test_methods_of_pillow_are_lent(keeper):
+    draw, font = ImageDraw.Draw(Image.new("L", (9, 9))), ImageFont.load_default()
+    for module in (ImageDraw, ImageFont):
+        old_manners.teach_methods(keeper, module)
+    try:
+        assert min(eval(compile("draw.textsize('ab')", OWN, "eval"), {"draw": draw})) > 0
+        assert min(eval(compile("font.getsize('ab')", OWN, "eval"), {"font": font})) > 0
+    finally:
+        for module in (ImageDraw, ImageFont):
+            old_manners.take_back(module)
