@@ -8,7 +8,7 @@ task, and asks their homes op by op. Knows bodies, homes and sessions; who decid
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -150,8 +150,8 @@ class Call:
 
     # --- running ------------------------------------------------------------------------------------------------------
 
-    def __call__(self, tensors: Sequence[Any]) -> Any:
-        """Return the structured result for these arguments."""
+    def __call__(self, tensors: Sequence[Any], unwanted: Callable[[], bool] = lambda: False) -> Any:
+        """Return the structured result for these arguments. Who closes this says before that it is `unwanted`."""
         if not self._fetches:
             return self.function.pack([])
         if self._run is None:
@@ -163,8 +163,11 @@ class Call:
             except errors.DeadlineExceededError as error:  # a task is gone, rather than late
                 raise errors.UnavailableError(None, None, error.message) from error
             self._run = self._session.make_callable(self._fetches, self._feeds)
+        run = self._run
+        if run is None or unwanted():  # closed while it was on its way
+            raise errors.CancelledError(None, None, "The step was given up")
         values = [*tensors, *self.function.captured_inputs]
-        results = self._run(*[values[i]._array for i in self._fed])[: self._count]
+        results = run(*[values[i]._array for i in self._fed])[: self._count]
         types = [t.dtype.base_dtype for t in self._fetches[: self._count]]
         wrapped = [EagerTensor(np.asarray(r, t.np), t) for r, t in zip(results, types, strict=True)]
         return self.function.pack(wrapped)

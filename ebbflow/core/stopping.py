@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -32,8 +33,13 @@ class Stop:
         self._chain: tuple[Stop, ...] = (self, *(() if parent is None else parent._chain))
         self._sleepers: list[threading.Condition] = []
         self._lock = forks.lock()
+        self._children: weakref.WeakSet[Stop] = weakref.WeakSet()
         self.cancelled = False
         self.urgent = self._end is not None  # there is something to look at: a loop reads this once a turn
+        if parent is not None:
+            with parent._lock:
+                parent._children.add(self)
+            self.urgent = self.urgent or parent.urgent
 
     @property
     def late(self) -> bool:
@@ -47,12 +53,21 @@ class Stop:
 
     def cancel(self) -> None:
         """Have everything that heeds this end."""
-        self.cancelled = self.urgent = True
+        self.cancelled = True
+        self._make_urgent()
         with self._lock:
             sleepers = list(self._sleepers)
         for condition in sleepers:
             with condition:
                 condition.notify_all()
+
+    def _make_urgent(self) -> None:
+        """Have loops look, those too that heed a stop which this one reaches."""
+        self.urgent = True
+        with self._lock:
+            children = list(self._children)
+        for child in children:
+            child._make_urgent()
 
     def check(self, what: str) -> None:
         """Raise CancelledError, in these words, if it is time to end."""

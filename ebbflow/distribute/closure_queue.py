@@ -76,9 +76,10 @@ class ClosureQueue:
         """A step that was taken has failed: nothing that waits is done any more."""
         with self._change:
             self._inflight -= 1
-            if self._error is None:
+            if self._error is None and not self.failing:  # or it is of one that was cancelled for it
                 self._error = error
-                self.failing = self._inflight > 0
+                self.failing = True
+            self.failing = self.failing and self._inflight > 0
             while self._waiting:
                 self._waiting.popleft().output._set_error(_given_up(error))
             self._change.notify_all()

@@ -201,7 +201,7 @@ class Worker:
 
     def _do(self, closure: Closure) -> None:
         try:
-            result = self.call(closure.function, closure.args, closure.kwargs)
+            result = self.call(closure.function, closure.args, closure.kwargs, lambda: self._queue.failing)
         except LOST as error:
             self._lost(closure, error)
         except Exception as error:
@@ -229,7 +229,9 @@ class Worker:
         self._forget()
         self._await_return()
 
-    def call(self, function: ConcreteFunction, args: Any, kwargs: Any) -> Any:
+    def call(
+        self, function: ConcreteFunction, args: Any, kwargs: Any, unwanted: Callable[[], bool] = lambda: False
+    ) -> Any:
         """Run a function here, and return its result."""
         args, kwargs = nest.map_structure(self._own, (args, kwargs))
         tensors = function._bound(args, kwargs)
@@ -242,7 +244,7 @@ class Worker:
         else:
             self._calls.move_to_end(key)
         try:
-            return call(tensors)
+            return call(tensors, unwanted)
         except LOST:
             call.close()
             raise

@@ -8,6 +8,7 @@ import time
 import pytest
 
 import ebbflow as tf
+from ebbflow.core import stopping
 
 v1 = tf.compat.v1
 SHORT = 100  # milliseconds: long enough for anything else to be done
@@ -162,3 +163,13 @@ def test_a_closed_session(graph, ask, error, words):
     sess.close()
     with pytest.raises(error, match=words):
         ask(sess, x, call, handle)
+
+
+def test_what_a_stop_reaches_has_to_look():
+    above = stopping.Stop()
+    below = stopping.Stop(object(), None, stopping.Stop(object(), None, above))
+    assert not below.urgent
+    above.cancel()
+    assert below.urgent and stopping.Stop(object(), None, above).urgent
+    with pytest.raises(tf.errors.CancelledError, match="over"):
+        below.check("over")

@@ -178,6 +178,27 @@ def test_an_error_ends_what_waits(coordinator):
     assert coordinator.schedule(tf.function(lambda: 2)).fetch() == 2
 
 
+@pytest.mark.parametrize("pause", [0.0, 0.5])
+def test_an_error_ends_a_step_that_runs_or_is_just_begun(coordinator, pause):
+    """A loop of the worker's own part looks whether its session was closed, a step that was not begun is not begun."""
+
+    @tf.function
+    def endless(x):
+        for _ in tf.range(10**12):
+            x = tf.random.uniform([8, 8]) @ x
+        return x
+
+    long = coordinator.schedule(endless, args=(tf.eye(8),))
+    time.sleep(pause)
+    coordinator.schedule(tf.function(lambda x: tf.debugging.check_numerics(x, "no")), args=(tf.constant(np.nan),))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no"):
+        coordinator.join()
+    with pytest.raises(tf.errors.CancelledError):
+        long.fetch()
+    assert coordinator.schedule(tf.function(lambda: tf.constant(3))).fetch() == 3
+    coordinator.join()  # what was cancelled is no error of its own
+
+
 def test_resources_of_each_worker(coordinator):
     local = coordinator._create_per_worker_resources(lambda: tf.Variable(0.0))
     for value in local._values:
