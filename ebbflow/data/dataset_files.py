@@ -22,6 +22,7 @@ class Files:
     """Datasets in directories."""
 
     _then: Any
+    enumerate: Any
     _make: Any
     _spec_of: Any
     _variant_tensor: Any
@@ -87,9 +88,13 @@ class Files:
         name: str | None = None,
     ) -> Any:
         """Return the elements, written to a directory the first time they are gone through and read from it later."""
+        if shard_func is None:  # one for each core, in turn, as TensorFlow has it
+            shards, numbered = os.cpu_count() or 1, self.enumerate()
+            written = numbered.snapshot(path, compression, reader_func, lambda i, _: i % shards, name)
+            return written.map(lambda _, element: element)
         spec = self.element_spec
         reading = _traced_reader(type(self), reader_func, spec)
-        sharding = trace(shard_func or _shard_0, [spec], "shard_func", _number)
+        sharding = trace(shard_func, [spec], "shard_func", _number)
         return self._then(
             saved.SnapshotDatasetV2, convert(path, dtypes.string), reading.captured, sharding.captured, name=name,
             reader_func=reading.body, shard_func=sharding.body, compression=compression or "", kind="_SnapshotDataset",
@@ -109,7 +114,9 @@ def _number(result: Any) -> Any:
 
 def _traced_reader(family: Any, reader_func: Callable[[Any], Any] | None, spec: Any) -> Any:
     def in_turn(datasets: Any) -> Any:
-        return datasets.interleave(lambda dataset: dataset, cycle_length=width_of(-1), num_parallel_calls=-1)
+        most = np.int64(max(width_of(-1), os.cpu_count() or 1))  # as many as were written by default, here
+        shards = raw.Maximum(raw.Minimum(datasets.cardinality(), most), np.int64(1))
+        return datasets.interleave(lambda dataset: dataset, cycle_length=shards, num_parallel_calls=-1)
 
     def checked(result: Any) -> Any:
         if not hasattr(result, "_variant_tensor"):

@@ -59,12 +59,13 @@ SnapshotDatasetV2 = dataset_op(
 )
 
 METADATA, SPEC, ERROR = "snapshot.metadata", "dataset_spec.pb", "ERROR"
-_VERSION = 2  # of the format: elements in TFRecord files
+VERSION = 2  # of the format: elements in TFRecord files
 _COMPRESSIONS = {"": "", "NONE": "", "AUTO": "SNAPPY", "SNAPPY": "SNAPPY", "GZIP": "GZIP", "ZLIB": "ZLIB"}
 """By what was asked for: what files are."""
 
 
-def _form(compression: str) -> str:
+def form_of(compression: str) -> str:
+    """Return what files are for a `compression` that was asked for."""
     if compression not in _COMPRESSIONS:
         raise invalid(f"compression must be one of {', '.join(filter(None, _COMPRESSIONS))}, got {compression!r}")
     return _COMPRESSIONS[compression]
@@ -81,7 +82,7 @@ def _writing(
     run = str(secrets.randbits(64))
     folder = os.path.join(path, run)
     files.makedirs(folder)
-    said = messages.message(_RECORD)(graph_hash=graph, run_id=run, version=_VERSION, finalized=True)
+    said = messages.message(RECORD)(graph_hash=graph, run_id=run, version=VERSION, finalized=True)
     whole = lacking = False
     last: Element = ()
     try:
@@ -113,7 +114,7 @@ def _writing(
                 files.rmtree(folder)
 
 
-_RECORD = "tensorflow.data.experimental.SnapshotMetadataRecord"
+RECORD = "tensorflow.data.experimental.SnapshotMetadataRecord"
 
 
 def _writer(folder: str, shard: int, form: str) -> TFRecordWriter:
@@ -127,7 +128,7 @@ def _(
     xp: Any, input_dataset: Any, path: Any, shard_args: Any, *, compression: Any, shard_func: Any, use_shard_func: Any,
     run: Any,
 ) -> Any:  # fmt: skip
-    shard_of, form = _sharding(shard_func, shard_args, run) if use_shard_func else _first, _form(compression)
+    shard_of, form = _sharding(shard_func, shard_args, run) if use_shard_func else _first, form_of(compression)
     with begun_anew({}):
         elements = _writing(pipe_of(input_dataset).start(), os.fsdecode(path.item()), form, shard_of)
         with contextlib.closing(elements):  # type: ignore[type-var]
@@ -141,7 +142,7 @@ def _(
     xp: Any, input_dataset: Any, path: Any, shard_args: Any, *, compression: Any, shard_func: Any, use_shard_func: Any,
     run: Any,
 ) -> Any:  # fmt: skip
-    source, place, form = pipe_of(input_dataset), os.fsdecode(path.item()), _form(compression)
+    source, place, form = pipe_of(input_dataset), os.fsdecode(path.item()), form_of(compression)
     shard_of = _sharding(shard_func, shard_args, run) if use_shard_func else _first
     return made(lambda: _writing(source.start(), place, form, shard_of), source.size, source)
 
@@ -158,32 +159,42 @@ def _first(element: Element) -> int:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _described(path: str) -> Any:
-    """Return what is said of a whole directory, or None where there is none yet."""
+def described(path: str) -> Any:
+    """Return what is said of a directory, or None where nothing is yet."""
     name = os.path.join(path, METADATA)
     try:
-        said = messages.parse(messages.message(_RECORD), files.read_bytes(name), name)
+        said = messages.parse(messages.message(RECORD), files.read_bytes(name), name)
     except errors.NotFoundError:
         return None
     except (ValueError, errors.OpError) as error:
         raise errors.DataLossError(None, None, f"{name} cannot be read: {error}") from None
-    if not said.run_id or said.version not in (0, _VERSION) or os.path.basename(said.run_id) != said.run_id:
+    if not said.run_id or said.version not in (0, VERSION) or os.path.basename(said.run_id) != said.run_id:
         raise errors.DataLossError(None, None, f"{name} does not describe a saved dataset: {said}")
-    return said if said.finalized else None
+    return said
+
+
+def _described(path: str) -> Any:
+    """Return what is said of a whole directory, or None where there is none yet."""
+    said = described(path)
+    return said if said is not None and said.finalized else None
 
 
 def _elements(folder: str, types: Any) -> Iterator[Element]:
     """Yield the elements of a shard: of one file after the other."""
     for name in files.listdir(folder):
-        file = os.path.join(folder, name)
-        with reader_of(file) as records:
-            for first in records:
-                element = [array_of(first, file)]
-                element += [array_of(next(records, None), file) for _ in types[1:]]
-                for array, dtype in zip(element, types, strict=True):
-                    if array.dtype != dtype.np:
-                        raise invalid(f"{file} holds tensors of {array.dtype}, but {dtype.name} is asked for")
-                yield tuple(element)
+        yield from elements_of(os.path.join(folder, name), types)
+
+
+def elements_of(file: str, types: Any) -> Iterator[Element]:
+    """Yield the elements that a file holds."""
+    with reader_of(file) as records:
+        for first in records:
+            element = [array_of(first, file)]
+            element += [array_of(next(records, None), file) for _ in types[1:]]
+            for array, dtype in zip(element, types, strict=True):
+                if array.dtype != dtype.np:
+                    raise invalid(f"{file} holds tensors of {array.dtype}, but {dtype.name} is asked for")
+            yield tuple(element)
 
 
 def _shards(path: str, types: Any) -> Pipe:
@@ -205,7 +216,7 @@ def _read(path: str, types: Any, reader: Callable[[Element], Element]) -> Iterat
 
 @LoadDataset.kernel
 def _(xp: Any, path: Any, reader_args: Any, *, output_types: Any, compression: Any, reader_func: Any, run: Any) -> Any:
-    _form(compression)
+    form_of(compression)
     place, reader = os.fsdecode(path.item()), caller(reader_func, reader_args, run)
     said = _described(place)
     count = UNKNOWN if said is None else said.num_elements
@@ -220,7 +231,7 @@ def _(
     source = pipe_of(input_dataset)
     place = os.path.join(os.fsdecode(path.item()), str(fingerprint(source)))
     reader, shard_of = caller(reader_func, reader_args, run), _sharding(shard_func, shard_args, run)
-    form, graph = _form(compression), os.path.basename(place)
+    form, graph = form_of(compression), os.path.basename(place)
 
     def start() -> Iterator[Element]:
         if _described(place) is not None:

@@ -121,6 +121,8 @@ python.data.experimental.ops.distribute.replicate
 python.data.experimental.ops.testing.: non_serializable sleep
 sleep as python.data.experimental.ops.sleep.sleep
 non_serializable as python.data.experimental.ops.optimization.non_serializable
+[data.legacy_snapshots]
+python.data.experimental.ops.snapshot.legacy_snapshot
 [data.asserted]
 python.data.experimental.ops.testing.: assert_next assert_prev
 [data.row_calls]
