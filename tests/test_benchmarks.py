@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ebbflow
-from benchmarks import check, op_calls, ops, reference
+from benchmarks import check, op_calls, ops, queues, reference
 from benchmarks.problems import PROBLEMS, RATE, Pipeline, readings, sparse_rows, translations
 from benchmarks.table import Row, markdown, show
 from benchmarks.work import tf_data, tf_sequences, tf_work
@@ -183,3 +183,22 @@ def test_embedding_rows_move_by_their_gradient():
         work.run()
         np.subtract.at(wanted, ids, np.float32(RATE) * slopes)
     np.testing.assert_allclose(work.parameters()["table"], wanted, rtol=1e-5)
+
+
+def test_examples_come_whole_through_queues(tmp_path, monkeypatch):
+    monkeypatch.setattr(queues, "EXAMPLES", 300)
+    monkeypatch.setattr(queues, "CAPACITY", 100)
+    monkeypatch.setattr(queues, "LEAST", 50)
+    monkeypatch.setattr(queues, "BATCH", 20)
+    v1 = queues.load("ebbflow")
+    queues.write(v1, str(tmp_path / "examples"))
+    with v1.Graph().as_default(), v1.Session() as session:
+        label, name, x = queues.pipeline(v1, str(tmp_path / "examples"), 2)
+        coordinator = v1.train.Coordinator()
+        threads = v1.train.start_queue_runners(session, coordinator)
+        for _ in range(20):
+            labels, names, rows = session.run([label, name, x])
+            numbers = np.array([int(one[4:]) for one in names])
+            assert (labels == numbers % 10).all() and (rows[:, 0] == numbers).all()
+        coordinator.request_stop()
+        coordinator.join(threads, stop_grace_period_secs=20)
