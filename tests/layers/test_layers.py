@@ -489,3 +489,14 @@ def test_checkpoints_know_the_variables_of_layers_and_cells(graph, tmp_path):
     assert keys == ["d/bias", "d/kernel", "s/cell-0/bias", "s/cell-0/kernel", *gates]
     again = copy.deepcopy(stack)
     assert all(a is b for a, b in zip(again.weights, stack.weights, strict=True)) and again is not stack
+
+
+@pytest.mark.parametrize("flag, chosen", [(True, 1), (0, 2), (np.bool_(True), 1), (tf.constant(False), 2)])
+def test_smart_cond_calls_what_a_known_flag_says(flag, chosen):
+    assert tf.__internal__.smart_cond.smart_cond(flag, lambda: 1, lambda: 2) == chosen
+
+
+@pytest.mark.parametrize("flag", [3, "a", None, 0.5])
+def test_smart_cond_refuses_what_is_no_flag(flag):
+    with pytest.raises(TypeError, match="`pred` must be a Tensor, or a Python bool, or 1 or 0"):
+        tf.__internal__.smart_cond.smart_cond(flag, lambda: 1, lambda: 2)

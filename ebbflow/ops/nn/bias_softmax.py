@@ -141,7 +141,7 @@ def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None
                     f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}"
                 )
             data_format = "NCHW" if data_format.startswith("NC") else "NHWC"
-        value = convert(value, None, None, "input")
+        value = operand(value, None, None, "input")
         bias = convert(bias, value.dtype.base_dtype, None, "bias")
         return raw.BiasAdd(value, bias, data_format=data_format, name=scope or None)
 

@@ -120,6 +120,8 @@ def convolve_back(dy: np.ndarray, f: np.ndarray, g: Grid, channels: int) -> np.n
 
 
 def _add_back(padded: np.ndarray, dy: np.ndarray, f: np.ndarray, g: Grid) -> None:
+    if not dy.size:  # no window fits: `taps` are ranges that slices do not have
+        return
     ins, outs = f.shape[-2:]
     turned = np.ascontiguousarray(f.reshape(-1, ins, outs).swapaxes(1, 2))  # one matrix a tap
     places, room = list(taps(g)), np.empty(0, dy.dtype)

@@ -174,12 +174,15 @@ def _along(
         return (needed // 2, needed - needed // 2), count
     pad = pair or (0, 0)
     room = size + sum(pad)
-    if room < reach:
+    count = int(
+        (room - reach + stride) / stride
+    )  # towards zero, as TensorFlow: a window a little too large fits nowhere
+    if count < 0:
         raise invalid(
-            f"Computed output size would be negative: {(room - reach) // stride + 1} "
+            f"Computed output size would be negative: {count} "
             f"[input_size: {size}, effective_filter_size: {reach}, stride: {stride}]"
         )
-    return pad, (room - reach) // stride + 1
+    return pad, count
 
 
 # --- arrays by window -------------------------------------------------------------------------------------------------

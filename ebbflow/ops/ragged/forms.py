@@ -73,6 +73,7 @@ OF_ELEMENTS = frozenset(
 
 # By op: what it gives for (inputs, attrs) with a ragged tensor among the inputs.
 FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
+    "BiasAdd": lambda x, attrs: _with_bias(*x, **attrs),
     "BroadcastArgs": lambda x, attrs: broadcast_dynamic_shape(*map(_as_shape, x)),
     "BroadcastTo": lambda x, attrs: broadcast_to(x[0], _as_shape(x[1])),
     "ConcatV2": lambda x, attrs: ragged_rows.concat(x[0], _number(x[1])),
@@ -172,6 +173,13 @@ def _where(truth: RaggedTensor) -> Any:
     found = raw.Where(truth.flat_values)
     at = raw.GatherV2(places, found[:, 0], 0)
     return at if len(truth.flat_values._dims) == 1 else raw.ConcatV2([at, found[:, 1:]], 1)
+
+
+def _with_bias(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Any:
+    """Return rows of channels with a bias added to each row."""
+    if data_format == "NCHW" or not isinstance(value, RaggedTensor):
+        raise ValueError(f"bias_add of a ragged tensor takes a dense bias and the last axis (N...C), not {data_format}")
+    return raw.AddV2(value, bias)
 
 
 def _softmax(logits: RaggedTensor) -> Any:

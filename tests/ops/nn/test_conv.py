@@ -396,3 +396,32 @@ def test_the_first_era_takes_an_unknown_batch_from_the_output_shape(monkeypatch)
         x = tf.compat.v1.placeholder(tf.float32, [None, 4, 4, 4])
         z = conv.conv2d_transpose(x, np.zeros((3, 3, 5, 4), np.float32), [7, 8, 8, 5], 2)
         assert z.shape.as_list() == [7, 8, 8, 5]
+
+
+FITS_NOWHERE = {
+    "conv2d": lambda x, s: tf.nn.conv2d(x, tf.ones([5, 5, 1, 2]), s, "VALID"),
+    "depthwise": lambda x, s: tf.nn.depthwise_conv2d(x, tf.ones([5, 5, 1, 2]), [1, s, s, 1], "VALID"),
+    "conv3d": lambda x, s: tf.nn.conv3d(x[..., None], tf.ones([5, 5, 1, 1, 2]), [1, s, s, 1, 1], "VALID"),
+    "max": lambda x, s: tf.nn.max_pool2d(x, 5, s, "VALID"),
+    "average": lambda x, s: tf.nn.avg_pool2d(x, 5, s, "VALID"),
+}
+
+
+@pytest.mark.parametrize("where", ["eagerly", "in a function"])
+@pytest.mark.parametrize("name", FITS_NOWHERE)
+def test_a_window_that_is_a_little_too_large_fits_nowhere(name, where):
+    """As TensorFlow counts: there are (3 - 5 + 2) // 2 = 0 windows; (3 - 5 + 1) // 1 are an error."""
+
+    def slopes(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = FITS_NOWHERE[name](x, 2)
+        return tf.size(y), tape.gradient(y, x)
+
+    if where == "in a function":
+        slopes = tf.function(slopes, input_signature=[tf.TensorSpec([None, None, None, 1])])
+    for _ in range(3):  # by the executor and by a Program
+        count, slope = slopes(tf.ones([1, 3, 3, 1]))
+        assert int(count) == 0 and not slope.numpy().any() and slope.shape == (1, 3, 3, 1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="would be negative: -1"):
+        FITS_NOWHERE[name](tf.ones([1, 3, 3, 1]), 1)

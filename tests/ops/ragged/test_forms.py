@@ -440,3 +440,14 @@ def test_sparse_forms_are_checked():
 def test_the_function_of_an_operator_takes_two_ragged_tensors():
     x = tf.ragged.constant([[3, 4], [1]])
     assert tf.__operators__.add(x, x).to_list() == [[6, 8], [2]]
+
+
+def test_a_bias_is_added_to_rows_of_channels():
+    """What Keras's Dense does of a ragged tensor whose rows have one length."""
+    of_one_length = tf.ragged.constant([[1.0, 2.0], [3.0, 4.0]])
+    rows_of_two = tf.ragged.constant([[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]], ragged_rank=1)
+    for function in (tf.nn.bias_add, tf.function(tf.nn.bias_add)):
+        assert function(of_one_length, [10.0, 20.0]).to_list() == [[11.0, 22.0], [13.0, 24.0]]
+        assert function(rows_of_two, [10.0, 20.0]).to_list() == [[[11.0, 22.0]], [[13.0, 24.0], [15.0, 26.0]]]
+    with pytest.raises(ValueError, match="the last axis"):
+        tf.nn.bias_add(rows_of_two, [10.0, 20.0], data_format="NCHW")
