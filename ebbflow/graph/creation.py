@@ -57,6 +57,7 @@ class NodeCreation:
             if not isinstance(value, Tensor):
                 raise TypeError(f"Input #{i} is not a tensor: {value}")
         name = name or op_type
+        name = name if isinstance(name, str) else name.decode()
         full = name[:-1] if name.endswith("/") else self.unique_name(name)
         op = _declared(op_type, full)
         values = {key: self._attr(op, key, value, full) for key, value in (attrs or {}).items()}

@@ -117,6 +117,7 @@ class Graph(GraphScopes, NodeCreation, Collections):
 
     def _call(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> tuple[Operation, Any]:
         name = name or op.name
+        name = name if isinstance(name, str) else name.decode()
         full = name[:-1] if name.endswith("/") else self.unique_name(name)
         if not attrs:
             kinds = tuple(
@@ -199,6 +200,7 @@ class Graph(GraphScopes, NodeCreation, Collections):
     def constant(self, array: np.ndarray, dtype: DType, name: str | None = None) -> SymbolicTensor:
         """Add a Const node."""
         name = name or "Const"
+        name = name if isinstance(name, str) else name.decode()
         full = name[:-1] if name.endswith("/") else self.unique_name(name)
         array.flags.writeable = False  # a node's value does not change
         return self._add(raw.Const, full, [], [], {"value": array, "dtype": dtype})._outputs[0]

@@ -175,7 +175,7 @@ def feed_array(tensor: SymbolicTensor, value: Any) -> np.ndarray:
     dtype = tensor._dtype.base_dtype
     kind = value.__class__
     if kind is np.ndarray and value.dtype is dtype.np:
-        array = value
+        array = value if dtype is not dtypes.string or not any(type(v) is str for v in value.flat) else _strings(value)
     else:
         array = _convert(tensor, value, dtype)
     dims = tensor._dims

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, errors, forks, source, stopping
+from ebbflow.core.device import canonical_name
 from ebbflow.core.typing import Message, Nested
 from ebbflow.engines import devices
 from ebbflow.graph.graph import get_default_graph
@@ -307,6 +308,8 @@ class Session(BaseSession):
         self._entered: list[Any] = []
 
     def __enter__(self) -> Session:
+        if self._entered:
+            raise RuntimeError("Session context managers are not re-entrant. Use `Session.as_default()` if desired.")
         graph_scope, session_scope = self._graph.as_default(), self.as_default()
         graph_scope.__enter__()
         session_scope.__enter__()
@@ -379,7 +382,7 @@ class DeviceAttributes:
     """A device of a session: name, type, memory limit, incarnation."""
 
     def __init__(self, name: str, device_type: str, memory_limit_bytes: int, incarnation: int):
-        self.name, self.device_type = name, device_type
+        self.name, self.device_type = canonical_name(name), device_type
         self.memory_limit_bytes, self.incarnation = memory_limit_bytes, incarnation
 
     def __repr__(self) -> str:

@@ -201,7 +201,11 @@ def _linspace(start: Any, stop: Any, num: Any, axis: int) -> Tensor:
         start, stop = raw.Cast(start, DstT=ends_type), raw.Cast(stop, DstT=ends_type)
     raw.Cast(count, DstT=ends_type)
     shape = raw.BroadcastArgs(_shape_now(start), _shape_now(stop))
+    alike = building() is not None and start._dims is not None and start._dims == stop._dims
+    dims = start._dims
     start, stop = raw.BroadcastTo(start, shape), raw.BroadcastTo(stop, shape)
+    if alike:
+        start.set_shape(dims)
     first, last = raw.ExpandDims(start, axis), raw.ExpandDims(stop, axis)
     whole = _shape_now(first)
     rank = _shape_now(whole)[0]
@@ -216,7 +220,13 @@ def _linspace(start: Any, stop: Any, num: Any, axis: int) -> Tensor:
     joined = raw.ConcatV2([first, middle, last], at, name="concat")
     begin = zeros_like(whole)
     size = raw.ConcatV2([whole[0:at], raw.Reshape(count, [1]), whole[at + 1 :]], 0, name="concat")
-    return raw.Slice(joined, begin, size)
+    result = raw.Slice(joined, begin, size)
+    known = num.constant_value()
+    if building() is not None and known is not None and first._dims is not None:
+        whole_dims = list(first._dims)
+        whole_dims[axis] = int(known)
+        result.set_shape(whole_dims)
+    return result
 
 
 def _shape_now(x: Any) -> Any:

@@ -504,9 +504,8 @@ def conv_transpose(
         shape: Any = output_shape
         n = (shape._dims[0] if isinstance(shape, Tensor) else len(shape)) - 2
         if n not in _FORMATS:
-            raise ValueError(f"`output_shape` must be of length 3, 4 or 5. Received: output_shape={output_shape!s}")
-        function = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}[n]
-        form = data_format or _FORMATS[n][0]
+            raise ValueError(f"`output_shape` must be of length 3, 4 or 5. Received {shape} of length {n + 2}.")
+        function, form = (conv1d_transpose, conv2d_transpose, conv3d_transpose)[n - 1], data_format or _FORMATS[n][0]
         return function(input, filters, output_shape, strides, padding, form, dilations, scope or None)
 
 

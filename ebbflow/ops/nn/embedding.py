@@ -59,6 +59,11 @@ def _lookup(params: Any, ids: Any, strategy: str, name: Any, max_norm: Any) -> A
     with name_scope(name, "embedding_lookup", [*shards, ids]) as scope:
         ids = operand(ids, None, None, "ids")
         if not isinstance(ids, Tensor):
+            if not ids.flat_values.dtype.is_integer:
+                raise ValueError(
+                    f"The values contained by the inputs have type {ids.flat_values.dtype} and cannot be processed. "
+                    "All values should be indices, either of type `int32` or `int64`."
+                )
             return ids.with_flat_values(_lookup(params, ids.flat_values, strategy, None, max_norm))
         if len(shards) == 1:
             with _beside(shards[0]):
@@ -70,13 +75,13 @@ def _lookup(params: Any, ids: Any, strategy: str, name: Any, max_norm: Any) -> A
 def _shards(params: Any) -> list[Any]:
     """Return the tables: what is given, a list of them, or the parts of a partitioned variable."""
     if params is None:
-        raise ValueError("Need to specify `params`")
+        raise ValueError("Need to specify `params`: params must be specified.")
     if hasattr(params, "_get_variable_list"):
         params = list(params)
     if not isinstance(params, (list, tuple)):
         return [params]
     if not params:
-        raise ValueError("Length of `params` is currently 0. Need at least one table.")
+        raise ValueError("Length of `params` is currently 0. Need at least one table: params should not be empty.")
     if isinstance(params[0], (list, tuple, int, float)):
         return [convert(params)]
     return [p if hasattr(p, "dtype") and not isinstance(p, np.ndarray) else convert(p) for p in params]

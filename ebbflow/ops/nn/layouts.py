@@ -59,6 +59,8 @@ def _(xp, x, *, src_format, dst_format):
         raise invalid(f"Second dimension of 2D input must be of size 2, but got shape {show(x.shape)}")
     if x.shape[0] != full:
         src_format, dst_format = ("".join(a for a in f if a not in "NC") for f in (src_format, dst_format))
+        if len(src_format) != full - 2:
+            raise invalid(f"Format specifier must contain H and W for {full - 2}D case, got {src_format!r}")
     return x[xp.asarray([src_format.index(axis) for axis in dst_format])]
 
 
@@ -207,7 +209,7 @@ def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int =
     perm = None if rank is None or place == rank - 1 else [*(i for i in range(rank) if i != place), place]
     x = inputs if perm is None else raw.Transpose(inputs, perm)
     flat = raw.Reshape(x, raw.Pack([-1, raw.Shape(x)[-1]]))
-    kind = inputs.dtype if inputs.dtype.is_floating else dtypes.float64 if inputs.dtype.size == 8 else dtypes.float32
+    kind = inputs.dtype if inputs.dtype.is_floating else dtypes.float64 if inputs.dtype.size >= 4 else dtypes.float32
     output, segments = IsotonicRegression(flat if decreasing else raw.Neg(flat), output_dtype=kind)
     output = output if decreasing else raw.Neg(output)
     output, segments = (raw.Reshape(part, raw.Shape(x)) for part in (output, segments))
