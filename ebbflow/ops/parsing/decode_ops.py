@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import zlib
 from collections.abc import Callable
@@ -275,7 +276,8 @@ def _(xp, serialized, *, out_type):
     try:
         proto.ParseFromString(serialized.item())
     except Exception:  # protobuf's own error class
-        raise invalid(f"Cannot parse tensor from proto: {serialized.item()[:64]!r}") from None
+        shown = base64.b64encode(serialized.item()[:64]).decode()
+        raise invalid(f"Could not parse `serialized` as TensorProto, base64: {shown}") from None
     found = dtypes.as_dtype(proto.dtype)
     if found is not out_type:
         raise invalid(f"Type mismatch between parsed tensor ({found.name}) and dtype ({out_type.name})")

@@ -90,7 +90,7 @@ class Records:
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             where = f"Name: {self.name(row)}, Key: {_text(key)}, Index: {row}."
-            raise invalid(f"{where}  Data types don't match. Expected type: {_word(dtype)}")
+            raise invalid(f"{where}  {_another(kinds[row], dtype)}")
         present = kinds == kind
         return None if present.all() else present
 
@@ -114,7 +114,7 @@ class Records:
             row = int(np.flatnonzero(wrong)[0])
             raise invalid(
                 f"Name: {self.name(row)}, Key: {_text(feature.key)}, Index: {row}.  Number of {_word(feature.dtype)} "
-                f"values != expected.  values size: {counts[row]} but output shape: {show(feature.dims)}"
+                f"values != expected.  Values size: {counts[row]} but output shape: {show(feature.dims)}"
             )
         if present is not None and not present.all() and not feature.default.size and feature.size:
             row = int(np.flatnonzero(~present)[0])
@@ -127,10 +127,10 @@ class Records:
         size = feature.size
         if size and (counts % size).any():
             row = int(np.flatnonzero(counts % size)[0])
+            what = "bytes" if feature.dtype is dtypes.string else _word(feature.dtype)
             raise invalid(
-                f"Name: {self.name(row)}, Key: {_text(feature.key)}, Index: {row}.  Number of {_word(feature.dtype)} "
-                f"values is not a multiple of stride length. Saw {counts[row]} values but output shape is: "
-                f"{show(feature.dims)}"
+                f"Name: {self.name(row)}, Key: {_text(feature.key)}, Index: {row}.  Number of {what} values is not a "
+                f"multiple of stride length. Saw {counts[row]} values but output shape is: {show(feature.dims)}"
             )
         longest = int(counts.max(initial=0))
         rows = np.empty((self.count, longest), feature.dtype.np)
@@ -177,7 +177,7 @@ class Record(Records):
             return flat, np.array([len(flat)]), None
         if kind:
             where = f"Name: {self.name(0)}, Key: {_text(key)}, Index: 0."
-            raise invalid(f"{where}  Data types don't match. Expected type: {_word(dtype)}")
+            raise invalid(f"{where}  {_another(kind, dtype)}")
         return np.zeros(0, dtype.np), np.zeros(1, np.int64), np.zeros(1, bool)
 
     def _list(self, key: bytes, kind: int, start: int, end: int) -> np.ndarray:
@@ -205,6 +205,12 @@ def _zero(dtype: Any) -> Any:
 
 def _text(key: bytes) -> str:
     return key.decode("utf-8", "replace")
+
+
+def _another(kind: Any, dtype: Any) -> str:
+    """Return what is wrong with a feature that holds another kind of values."""
+    held = next((_word(other) for other, number in KINDS.items() if number == kind), "unknown")
+    return f"Data types don't match. Data type: {held} but expected type: {_word(dtype)}"
 
 
 def _word(dtype: Any) -> str:

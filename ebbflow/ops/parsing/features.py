@@ -139,8 +139,10 @@ class Request:
             if not isinstance(feature, allowed):
                 raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key '{key}'")
             kind: Any = feature
-            if kind.dtype is None or getattr(kind, "shape", 0) is None:
-                raise ValueError(f"Missing type or shape for feature {key}. Received feature={feature}")
+            if kind.dtype is None:
+                raise ValueError(f"Missing type for feature {key}. Received feature={feature}")
+            if getattr(kind, "shape", 0) is None:
+                raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")
             self._add(key, feature)
 
     def _add(self, key: str, feature: Any) -> None:
@@ -182,7 +184,9 @@ class Request:
                     f"First dimension of shape for feature {key} unknown. Consider using FixedLenSequenceFeature. "
                     f"Received feature={feature}"
                 )
-            raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {feature.shape}")
+            raise ValueError(
+                f"All dimensions of shape for feature {key} need to be known but received {feature.shape}."
+            )
         if sequence and self.over_time:
             self.may_lack.append(bool(feature.allow_missing))
             if feature.default_value is not None:
