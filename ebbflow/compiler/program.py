@@ -115,7 +115,7 @@ class Program:
 
     def _instance(self, code: Any = None, **more: Any) -> Callable[..., Any]:
         names = {**numpy_lines.namespace(), **self._source.names, "__name__": "ebbflow.program", **more}
-        block = memory.empty([self._source.size], np.uint8)
+        block = memory.empty([self._source.size], np.uint8, pooled=False)
         for name, (offset, value) in self._source.places.items():
             names[name] = block[offset : offset + value.nbytes].view(value.dtype.np).reshape(value.dims)
         for name, expression in self._source.views.items():
@@ -154,6 +154,10 @@ class Program:
             return function(*fed)
         finally:
             self._idle.append(function)
+
+    def let_go(self) -> None:
+        """Have no memory of one's own until the next run."""
+        self._idle.clear()
 
     def rescued(self, fed: Sequence[Any], error: Exception) -> tuple[Any, ...]:
         """Return what comes of a run that met an error: a word on numbers out of range is all that stood in the way."""

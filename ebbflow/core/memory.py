@@ -40,15 +40,17 @@ def _choose() -> Callable[[np.ndarray], int]:
 address = _choose()
 
 
-def empty(shape: Sequence[int], dtype: Any = np.float32) -> np.ndarray:
+def empty(shape: Sequence[int], dtype: Any = np.float32, pooled: bool = True) -> np.ndarray:
     """Return a new array, not filled, that starts at a multiple of 64 bytes.
+
+    What is `pooled` is kept, where it is large, for the next of its size; there may be none of so odd a size.
 
     >>> address(empty([3, 5])) % 64
     0
     """
     dtype = np.dtype(dtype)
     nbytes = math.prod(shape) * dtype.itemsize
-    raw = _pool.array(nbytes + ALIGN) if nbytes >= LARGE else np.empty(nbytes + ALIGN, np.uint8)
+    raw = _pool.array(nbytes + ALIGN) if pooled and nbytes >= LARGE else np.empty(nbytes + ALIGN, np.uint8)
     start = -address(raw) % ALIGN
     return raw[start : start + nbytes].view(dtype).reshape(shape)
 
@@ -145,6 +147,13 @@ def _keep_what_is_freed() -> None:
     if mallopt is not None:
         _ = mallopt(_MMAP_THRESHOLD, 1 << 30) or mallopt(_MMAP_THRESHOLD, 1 << 25)  # the most that older ones take
         mallopt(_TRIM_THRESHOLD, KEPT)
+
+
+def give_back() -> None:
+    """Give the system what the C library has kept, as far as it can: behind work that took much, and is over."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of <malloc.h>

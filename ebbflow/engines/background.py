@@ -20,8 +20,9 @@ _workers: list[Worker] = []
 class Worker:
     """A queue, and the thread that works through it; there for the life of the process."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, when_done: Callable[[], None] | None = None):
         self._name = name
+        self._when_done = when_done  # called behind the last job, until there are others
         self._jobs: deque[Callable[[], None]] = deque()
         self._closing = False
         self.begin_again()
@@ -50,10 +51,15 @@ class Worker:
                 self._changed.wait_for(lambda: self._jobs and not self._closing)
                 job = self._jobs.popleft()
                 self._busy = True
-            try:
-                job()
-            except Exception:  # told as a thread's error is, but the thread lives on
-                threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), self._thread)))
+            self._do(job)
+            if self._when_done is not None and not self._jobs:
+                self._do(self._when_done)
+
+    def _do(self, job: Callable[[], None]) -> None:
+        try:
+            job()
+        except Exception:  # told as a thread's error is, but the thread lives on
+            threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), self._thread)))
 
     def settle(self, timeout: float = 60.0) -> None:
         """Wait until all that was asked for so far is done: for measurements and tests."""

@@ -13,6 +13,7 @@ from ebbflow.core.registry import registry
 from ebbflow.ops.declare import raw
 from ebbflow.ops.state import optimizer_updates
 from ebbflow.platform import config
+from ebbflow.runtime import programs
 from tests.compiler.native_runs import both_ways, close, only_numpy
 from tests.compiler.programs import graph_of
 
@@ -615,3 +616,20 @@ def test_views_are_laid_out_anew_rather_than_left_to_numpy(made):
     found = np.empty((4, 6), np.float32)
     assert region.by_numpy(np.asfortranarray(x), y, found)
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_what_numpy_needs_is_let_go_of_while_code_is_made(monkeypatch):
+    monkeypatch.setattr(native_region._worker, "add", lambda job: None)  # it never comes
+    found = []
+    monkeypatch.setattr(programs, "Native", lambda *args: found.append(native_region.Native(*args)) or found[-1])
+
+    @tf.function
+    def step(x):
+        return tf.tanh(tf.reduce_sum(tf.exp(x) * x, 1, keepdims=True) - x)
+
+    x = data(600, 600)
+    for _ in range(3):
+        y = step(tf.constant(x))
+    (region,) = found
+    assert region.kernel is None and region._host.memory >= 600 * 600 * 4 and not region._host._idle
+    np.testing.assert_allclose(y, np.tanh((np.exp(x) * x).sum(1, keepdims=True) - x), rtol=1e-3, atol=1e-4)

@@ -33,6 +33,21 @@ def test_jobs_are_done_in_order_by_one_thread(worker):
     assert thread is not threading.main_thread() and thread.daemon
 
 
+def test_something_is_done_behind_the_last_job():
+    found = []
+    gate = threading.Event()
+    worker = background.Worker("tests", when_done=lambda: found.append("done"))
+    try:
+        worker.add(gate.wait)
+        for i in range(3):
+            worker.add(lambda i=i: found.append(i))
+        gate.set()
+        worker.settle()
+    finally:
+        background._workers.remove(worker)
+    assert found == [0, 1, 2, "done"]
+
+
 def test_nobody_waits_where_nothing_is_to_be_done(worker):
     worker.settle()
 

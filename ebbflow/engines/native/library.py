@@ -19,6 +19,7 @@ import numpy as np
 
 from ebbflow.core import forks
 from ebbflow.engines.native import object_files
+from ebbflow.engines.native.resident import let_go_of_code
 
 _lock = forks.rlock()  # LLVM itself may be used by one thread at a time
 _gone: list[Any] = []  # code that nobody holds any more
@@ -78,6 +79,7 @@ def features() -> frozenset[str]:
     """Return the names of what this processor can do, but for what virtual machines announce and then fail at."""
     import llvmlite.binding as llvm  # loads LLVM: sixty megabytes, fifty milliseconds
 
+    let_go_of_code()
     doubtful = ("amx", "avx512fp16", "avx512bf16", "avx10")
     return frozenset(
         name for name, there in llvm.get_host_cpu_features().items() if there and not name.startswith(doubtful)
