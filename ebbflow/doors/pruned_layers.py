@@ -6,14 +6,20 @@ Imported when one of its functions is asked for: they take part in the argument 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.doors import slim_package
 from ebbflow.ops.elementwise.activations import relu
 from ebbflow.state.initializers import Zeros
 from ebbflow.state.variable_scope import variable_scope
 from ebbflow.tf1.pruning.layers import MaskedConv2D, MaskedFullyConnected
+
+Ints = int | Sequence[int]
+Function = Callable[..., Any]
 
 _slim = slim_package.slim()
 _layers, _utils = (importlib.import_module(f"tf_slim.layers.{name}") for name in ("layers", "utils"))
@@ -52,42 +58,67 @@ def _common(settings: dict[str, Any], scope: Any, inputs: Any) -> dict[str, Any]
 
 @_slim.add_arg_scope
 def masked_convolution(
-    inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1, activation_fn=relu,
-    normalizer_fn=None, normalizer_params=None, weights_initializer=_xavier,
-    weights_regularizer=None, biases_initializer=_zeros, biases_regularizer=None, reuse=None,
-    variables_collections=None, outputs_collections=None, trainable=True, scope=None,
-):  # fmt: skip
+    inputs: TensorLike,
+    num_outputs: int,
+    kernel_size: Ints,
+    stride: Ints = 1,
+    padding: str = "SAME",
+    data_format: str | None = None,
+    rate: Ints = 1,
+    activation_fn: Function | None = relu,
+    normalizer_fn: Function | None = None,
+    normalizer_params: Mapping[str, Any] | None = None,
+    weights_initializer: Function | None = _xavier,
+    weights_regularizer: Function | None = None,
+    biases_initializer: Function | None = _zeros,
+    biases_regularizer: Function | None = None,
+    reuse: bool | None = None,
+    variables_collections: object = None,
+    outputs_collections: object = None,
+    trainable: bool = True,
+    scope: object = None,
+) -> Tensor:
     """Return images convolved with a masked kernel."""
     settings = dict(locals())
     if data_format not in (None, "NHWC", "NCHW"):
         raise ValueError(f"Invalid data_format: {data_format!r}")
     with _scope(scope, "Conv", inputs, reuse) as opened:
-        inputs = convert(inputs)
-        if inputs.shape.rank != 4:
-            raise ValueError(f"Convolution not supported for input with rank {inputs.shape.rank}")
+        images = convert(inputs)
+        if images.shape.rank != 4:
+            raise ValueError(f"Convolution not supported for input with rank {images.shape.rank}")
         layer = MaskedConv2D(
             num_outputs, kernel_size, stride, padding,
             "channels_first" if data_format == "NCHW" else "channels_last", rate, None,
-            **_common(settings, opened, inputs),
+            **_common(settings, opened, images),
         )  # fmt: skip
-        return _applied(layer, inputs, opened, settings)
+        return _applied(layer, images, opened, settings)
 
 
 @_slim.add_arg_scope
 def masked_fully_connected(
-    inputs, num_outputs, activation_fn=relu, normalizer_fn=None, normalizer_params=None,
-    weights_initializer=_xavier, weights_regularizer=None, biases_initializer=_zeros,
-    biases_regularizer=None, reuse=None, variables_collections=None, outputs_collections=None, trainable=True,
-    scope=None,
-):  # fmt: skip
+    inputs: TensorLike,
+    num_outputs: int,
+    activation_fn: Function | None = relu,
+    normalizer_fn: Function | None = None,
+    normalizer_params: Mapping[str, Any] | None = None,
+    weights_initializer: Function | None = _xavier,
+    weights_regularizer: Function | None = None,
+    biases_initializer: Function | None = _zeros,
+    biases_regularizer: Function | None = None,
+    reuse: bool | None = None,
+    variables_collections: object = None,
+    outputs_collections: object = None,
+    trainable: bool = True,
+    scope: object = None,
+) -> Tensor:
     """Return rows times a masked matrix."""
     settings = dict(locals())
     if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs should be int, got {num_outputs!r}.")
     with _scope(scope, "fully_connected", inputs, reuse) as opened:
-        inputs = convert(inputs)
-        layer = MaskedFullyConnected(num_outputs, None, **_common(settings, opened, inputs))
-        return _applied(layer, inputs, opened, settings)
+        rows = convert(inputs)
+        layer = MaskedFullyConnected(num_outputs, None, **_common(settings, opened, rows))
+        return _applied(layer, rows, opened, settings)
 
 
 masked_conv2d = masked_convolution

@@ -262,11 +262,27 @@ def contextmanager(target: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # tf_export and all_util: nothing of ours is exported by decorating; the tables in `api/` say what is public. What
-# Keras exports carries its names, and is found by them.
+# programs export carries its names; what Keras does is found by them.
 
-NAMES, NAMES_V1 = "_keras_api_names", "_keras_api_names_v1"
+ATTRIBUTES = {
+    "tensorflow": ("_tf_api_names", "_tf_api_names_v1"),
+    "estimator": ("_estimator_api_names", "_estimator_api_names_v1"),
+    "keras": ("_keras_api_names", "_keras_api_names_v1"),
+}
+"""Where a thing keeps the names under which a package shows it, in TF 2 and in TF 1."""
+
+NAMES, NAMES_V1 = ATTRIBUTES["keras"]
+CONSTANTS, CONSTANTS_V1 = "_tf_api_constants", "_tf_api_constants_v1"
 exported: dict[str, Any] = {}
-"""What was exported, by each of its names."""
+"""What Keras exported, by each of its names."""
+
+
+class SymbolAlreadyExposedError(Exception):
+    """A thing that has names already is exported again."""
+
+
+class InvalidSymbolNameError(Exception):
+    """A name that is another package's."""
 
 
 class api_export:  # noqa: N801
@@ -277,21 +293,67 @@ class api_export:  # noqa: N801
         names_v1 = kwargs.get("v1")
         self.names_v1 = args if names_v1 is None else tuple(names_v1)
         self.api_name = kwargs.get("api_name", "tensorflow")
+        self._overrides = kwargs.get("overrides") or ()
+        self._check()
+
+    def _check(self) -> None:
+        for name in (*self.names, *self.names_v1):
+            inside = name.startswith("estimator.")
+            if inside and self.api_name == "tensorflow":
+                raise InvalidSymbolNameError(f"@tf_export is not allowed to export symbols under estimator.*: {name}")
+            if not inside and self.api_name == "estimator":
+                raise InvalidSymbolNameError(f"Can only export symbols under package estimator, got {name}")
 
     def __call__(self, thing: Any) -> Any:
+        for other in self._overrides:
+            bare = unwrap(other)[1]
+            for attribute in ATTRIBUTES[self.api_name]:
+                if attribute in vars(bare):
+                    delattr(bare, attribute)
         inner = unwrap(thing)[1]
+        for attribute, names in zip(ATTRIBUTES[self.api_name], (self.names, self.names_v1), strict=True):
+            if self.api_name != "keras" and attribute in getattr(inner, "__dict__", ()):
+                raise SymbolAlreadyExposedError(
+                    f"Symbol {inner.__name__} is already exposed as {getattr(inner, attribute)}."
+                )
+            with contextlib.suppress(AttributeError, TypeError):  # a thing that takes no attributes stays without
+                setattr(inner, attribute, names)
         if self.api_name == "keras":
-            setattr(inner, NAMES, self.names)
-            setattr(inner, NAMES_V1, self.names_v1)
             exported.update(dict.fromkeys(self.names, thing))
             exported.update((f"compat.v1.{name}", thing) for name in self.names_v1)
         return thing
 
     def export_constant(self, module_name: str, name: str) -> None:
-        """Name a constant."""
+        """Note the names of a module's constant."""
+        module = sys.modules[module_name]
+        for attribute, names in ((CONSTANTS, self.names), (CONSTANTS_V1, self.names_v1)):
+            if not hasattr(module, attribute):
+                setattr(module, attribute, [])
+            getattr(module, attribute).append((names, name))
 
 
-tf_export = estimator_export = api_export
+def get_v1_names(symbol: Any) -> list[str]:
+    """Return the names under which a thing is shown in TF 1."""
+    return [name for _, old in ATTRIBUTES.values() for name in vars(symbol).get(old, ())]
+
+
+def get_v2_names(symbol: Any) -> list[str]:
+    """Return the names under which a thing is shown in TF 2."""
+    return [name for new, _ in ATTRIBUTES.values() for name in vars(symbol).get(new, ())]
+
+
+def get_v1_constants(module: Any) -> list[Any]:
+    """Return names and constants of a module, as TF 1 shows them."""
+    return list(getattr(module, CONSTANTS_V1, []))
+
+
+def get_v2_constants(module: Any) -> list[Any]:
+    """Return names and constants of a module, as TF 2 shows them."""
+    return list(getattr(module, CONSTANTS, []))
+
+
+tf_export = functools.partial(api_export, api_name="tensorflow")
+estimator_export = functools.partial(api_export, api_name="estimator")
 keras_export = functools.partial(api_export, api_name="keras")
 
 

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from ebbflow.core import context
 from ebbflow.platform import decorator_notes, decorators, logging
 
 _PRINT_DEPRECATION_WARNINGS = True
@@ -99,7 +100,8 @@ def _with_notice(doc: str | None, of: str, what: str, date: str | None, instruct
     """Return documentation with a notice behind its first line; `of`: which part of a function is deprecated."""
     notice = [f"{what} will be removed {_when(date)}.", "Instructions for updating:"]
     missing, suffix = f"DEPRECATED FUNCTION{of.upper()}", f"(deprecated{of})"
-    return decorator_notes.add_notice_to_docstring(doc, instructions, missing, suffix, notice, "Deprecated")
+    kind = "Warning" if context.switches.tf1 else "Deprecated"
+    return decorator_notes.add_notice_to_docstring(doc, instructions, missing, suffix, notice, kind)
 
 
 def deprecated_args(

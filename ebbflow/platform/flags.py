@@ -62,6 +62,9 @@ class ReadOnFirstUse:
     def __len__(self) -> int:
         return len(self._flags)
 
+    def __str__(self) -> str:
+        return str(self._flags)
+
     def __dir__(self) -> list[str]:
         return dir(self._flags)
 

@@ -68,7 +68,10 @@ def path_to_bytes(path: Any) -> bytes:
     return as_bytes(os.fspath(path))
 
 
-_horizon = [datetime.date.max]
+FAR = datetime.date(9999, 1, 1)
+"""The day after all others that programs name."""
+
+_horizon = [FAR]
 
 
 def forward_compatible(year: int, month: int, day: int) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Array, TensorLike
 from ebbflow.functions.control_flow.cond import cond_v1
 from ebbflow.functions.control_flow.while_loop import while_loop_v1
 from ebbflow.graph.scopes import colocate_with, control_dependencies, group
@@ -341,7 +342,9 @@ def _candidates(objective_vector: Any, constraints_matrix: Any) -> tuple[np.ndar
     return objectives, constraints
 
 
-def find_best_candidate_distribution(objective_vector, constraints_matrix, epsilon=0.0):
+def find_best_candidate_distribution(
+    objective_vector: TensorLike, constraints_matrix: TensorLike, epsilon: float = 0.0
+) -> Array:
     """Return how likely to take each candidate so that constraints are violated least, then for the objective."""
     from scipy.optimize import linprog  # a large library, for this one question
 
@@ -358,7 +361,9 @@ def find_best_candidate_distribution(objective_vector, constraints_matrix, epsil
     return linprog(objectives, constraints, allowed, whole[:, :-1], [1.0]).x
 
 
-def find_best_candidate_index(objective_vector, constraints_matrix, rank_objectives=False):
+def find_best_candidate_index(
+    objective_vector: TensorLike, constraints_matrix: TensorLike, rank_objectives: bool = False
+) -> int:
     """Return the candidate whose worst rank, by each constraint's violation, is best; ties by the objective."""
     objectives, constraints = _candidates(objective_vector, constraints_matrix)
     judged = [np.maximum(row, 0.0) for row in constraints] + ([objectives] if rank_objectives else [])

@@ -6,6 +6,7 @@ import types
 
 import pytest
 
+from ebbflow.core import context
 from ebbflow.platform import deprecation
 
 DATE, HOW = "2016-07-04", "Do this."
@@ -109,3 +110,11 @@ def test_strict_mode_refuses(monkeypatch):
     deprecation.enable_strict_mode()
     with pytest.raises(RuntimeError, match="strict mode"):
         function(1)
+
+
+def test_the_notice_of_tensorflow_1_is_a_warning(monkeypatch):
+    monkeypatch.setattr(context.switches, "tf1", True)
+    fn = deprecation.deprecated("2020-01-01", "Use b.")(lambda: None)
+    assert fn.__doc__.startswith(
+        "DEPRECATED FUNCTION\n\nWarning: THIS FUNCTION IS DEPRECATED. It will be removed after"
+    )

@@ -340,6 +340,8 @@ python.util.tf_inspect.: getmembers getmodule getmro getsource getsourcefile get
 python.util.tf_inspect.: isclass isframe isfunction isgenerator isgeneratorfunction ismethod ismodule isroutine stack
 python.util.tf_inspect.: Parameter Signature signature
 python.util.tf_export.: api_export estimator_export get_canonical_name keras_export kwarg_only tf_export
+python.util.tf_export.: InvalidSymbolNameError SymbolAlreadyExposedError get_v1_constants get_v1_names
+python.util.tf_export.: get_v2_constants get_v2_names
 python.util.function_utils.: fn_args get_func_code get_func_name has_kwargs
 python.util.keyword_args.keyword_args_only
 python.util.tf_contextlib.contextmanager

@@ -152,4 +152,10 @@ python.debug.lib.debug_data.has_inf_or_nan
 python.debug.wrappers.hooks.: DumpingDebugHook LocalCLIDebugHook TensorBoardDebugHook
 python.debug.wrappers.local_cli_wrapper.LocalCLIDebugWrapperSession
 python.debug.wrappers.dumping_wrapper.DumpingDebugWrapperSession
+[platform.flags]
+ReadOnFirstUse as python.platform.flags._FlagValuesWrapper
+[platform.text]
+FAR as python.compat.compat._FORWARD_COMPATIBILITY_HORIZON
+[platform.deprecation]
+DeprecatedNamesAlreadySetError as python.util.deprecation.DeprecatedNamesAlreadySet
 """
