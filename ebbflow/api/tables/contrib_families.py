@@ -74,4 +74,12 @@ contrib.learn.utils.saved_model_export_utils.: build_standardized_signature_def 
 contrib.learn.utils.saved_model_export_utils.: garbage_collect_exports get_input_alternatives get_most_recent_export
 contrib.learn.utils.saved_model_export_utils.: get_output_alternatives get_temp_export_dir get_timestamped_export_dir
 contrib.learn.utils.saved_model_export_utils.: make_best_model_export_strategy make_parsing_export_strategy
+[tf1.tensor_signatures]
+contrib.learn.python.learn.estimators.tensor_signature.: TensorSignature create_example_parser_from_signatures
+contrib.learn.python.learn.estimators.tensor_signature.: create_placeholders_from_signatures create_signatures
+contrib.learn.python.learn.estimators.tensor_signature.: tensors_compatible
+[doors.learn.synthetic]
+contrib.learn.datasets.: DATASETS SYNTHETIC make_dataset
+contrib.learn.python.learn.datasets.: SYNTHETIC
+contrib.learn.python.learn.datasets.synthetic.: circles spirals
 """  # noqa: E501 (names as long as those of TensorFlow)

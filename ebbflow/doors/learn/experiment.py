@@ -16,10 +16,12 @@ from ebbflow.checkpoint.management import latest_checkpoint
 from ebbflow.cluster.server import Server
 from ebbflow.core.typing import Nested
 from ebbflow.doors.learn.monitors import hooks_of
+from ebbflow.doors.learn.run_config import RunConfig, TaskType
 from ebbflow.monitored.hooks import GlobalStepWaiterHook
 from ebbflow.monitored.session_run_hook import SessionRunHook
 from ebbflow.platform import files, logging
 from ebbflow.savedmodel import kept_exports
+from ebbflow.tf1.hparams import HParams
 
 
 class ExportStrategy(NamedTuple("ExportStrategy", [("name", str), ("export_fn", Any)])):
@@ -343,31 +345,84 @@ def run(
     """
     if not callable(experiment_fn):
         raise TypeError(f"Experiment builder {experiment_fn!r} is not callable.")
-    if run_config is None:
-        if not output_dir:
-            raise ValueError("Must specify an output directory when `run_config` is not given")
-        experiment = experiment_fn(output_dir)
-    else:
-        if not run_config.model_dir:
-            raise ValueError("Must specify a model directory in `run_config`.")
-        experiment = experiment_fn(run_config, hparams)
-    if not isinstance(experiment, Experiment):
-        raise TypeError(f"Experiment builder did not return an Experiment instance, got {experiment!r} instead.")
+    if output_dir is not None and run_config is not None:
+        raise ValueError("Cannot provide both `output_dir` and `run_config`")
+    experiment = _by_directory(experiment_fn, output_dir, hparams) if run_config is None else _by_config(
+        experiment_fn, run_config, hparams
+    )  # fmt: skip
     schedule = schedule or _schedule(experiment.estimator.config if run_config is None else run_config)
-    task = getattr(experiment, schedule, None)
-    if schedule.startswith("_") or not callable(task):
+    if schedule.startswith("_") or not hasattr(experiment, schedule):
         known = ", ".join(
             sorted(name for name, value in vars(Experiment).items() if name[0] != "_" and callable(value))
         )
-        raise ValueError(f"Schedule references non-callable member {schedule}; one of {known}")
+        raise ValueError(f"Schedule references non-existent task {schedule}; one of {known}")
+    task = getattr(experiment, schedule)
+    if not callable(task):
+        raise TypeError(f"Schedule references non-callable member {schedule}")
     logging.info("Running experiment: %s", schedule)
     return task()
 
 
+def _made(experiment: Any) -> Any:
+    if not isinstance(experiment, Experiment):
+        raise TypeError(f"Experiment builder did not return an Experiment instance, got {experiment!r} instead.")
+    return experiment
+
+
+def _by_directory(experiment_fn: Callable[..., Any], output_dir: Any, hparams: Any) -> Any:
+    """Return the experiment of a function that takes a directory."""
+    if output_dir is None:
+        raise ValueError("Must set value for `output_dir` or `run_config`")
+    if not output_dir:
+        raise ValueError("Must specify an output directory")
+    if hparams is not None:
+        raise ValueError("Must set `hparams` as None for `experiment_fn` with `output_dir`.")
+    return _made(experiment_fn(output_dir))
+
+
+def _by_config(experiment_fn: Callable[..., Any], run_config: Any, hparams: Any) -> Any:
+    """Return the experiment of a function that takes a configuration, which its Estimator must have."""
+    if not isinstance(run_config, RunConfig):
+        raise ValueError(f"`run_config` must be `tf.contrib.learn.RunConfig` instance, got {run_config!r}")
+    if not run_config.model_dir:
+        raise ValueError("Must specify a model directory `model_dir` in `run_config`.")
+    if hparams is not None and not isinstance(hparams, HParams):
+        raise ValueError(f"`hparams` must be `HParams` instance, got {hparams!r}")
+    experiment, wanted = _made(experiment_fn(run_config, hparams)), run_config.uid()
+    used = experiment.estimator.config
+    if not hasattr(used, "uid"):
+        raise RuntimeError("Pass `run_config` argument of the `experiment_fn` to the Estimator in Experiment. "
+                           f"It has no uid: {used!r}")  # fmt: skip
+    if used.uid() != wanted:
+        raise RuntimeError("`RunConfig` instance is expected to be used by the `Estimator` inside the `Experiment`. "
+                           f"expected {wanted}, but got {used.uid()}")  # fmt: skip
+    return experiment
+
+
+SCHEDULES = {
+    TaskType.MASTER: "train_and_evaluate", TaskType.PS: "run_std_server", TaskType.WORKER: "train",
+    "chief": "train_and_evaluate",
+    "evaluator": "evaluate",
+}  # fmt: skip
+"""What a task of a cluster does, by its kind."""
+
+
 def _schedule(config: Any) -> str:
-    if not os.environ.get("TF_CONFIG") or not getattr(config, "cluster_spec", None) or not config.cluster_spec.jobs:
+    """Return what a task does if nobody says: train and evaluate alone, its part in a cluster."""
+    if not config or not _is_distributed(config):
         return "train_and_evaluate"
-    known = {"worker": "train", "master": "train_and_evaluate", "chief": "train_and_evaluate", "evaluator": "evaluate"}
-    if config.task_type not in known:
+    if not config.task_type:
+        raise ValueError("Must specify a schedule")
+    if config.task_type not in SCHEDULES:
         raise ValueError(f"No default schedule for task type: {config.task_type}")
-    return known[config.task_type]
+    return SCHEDULES[config.task_type]
+
+
+def _is_distributed(config: Any) -> bool:
+    """Return whether there are several machines: a parameter server, or more than one of another kind."""
+    if not os.environ.get("TF_CONFIG"):
+        return False
+    cluster = getattr(config, "cluster_spec", None)
+    if not cluster or not cluster.jobs:
+        return False
+    return sum(cluster.num_tasks(job) for job in cluster.jobs if job != "evaluator") > 1
