@@ -48,6 +48,7 @@ OTHER_PACKAGES = (
 """How targets begin that another package provides: importing it makes Ebbflow answer to `tensorflow`."""
 
 BRANCHES = {
+    "contrib.gan": "doors.gan_package:inside",
     "python.estimator": "doors.estimator_package:inside",
     "python.keras": "doors.keras_package:inside",
 }

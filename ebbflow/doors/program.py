@@ -17,7 +17,7 @@ from types import FrameType
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INSTALLED = ("site-packages", "dist-packages")
-FINISHED = ("edward", "prettytensor", "sonnet", "tflearn")
+FINISHED = ("edward", "prettytensor", "sonnet", "tensorflow_gan", "tflearn")
 """Packages of TF 1's years whose last release was for a Python of those years: they count as the program's own."""
 
 
