@@ -31,6 +31,7 @@ from ebbflow.doors import (
     keras_package,
     metadata,
     old_calls,
+    old_flags,
     old_manners,
     old_numbers,
     tracebacks,
@@ -135,6 +136,8 @@ def open_doors(number: int, lender: Lender, imports: set[str], keras: KerasChoic
         messages.when_made["tensorflow.Int64List"] = functools.partial(old_manners.teach_integers, lender)
         if one_digit:
             versions.V1, versions.V2 = versions.V1_OF_ONE_DIGIT, versions.V2_OF_ONE_DIGIT
+    if number == 1:
+        watch.after_import("ebbflow.platform.flags", functools.partial(old_flags.teach, lender))
     if not _has_its_own_tensorflow():
         sys.modules.pop(TENSORFLOW, None)
         open_door(TENSORFLOW, "v1" if number == 1 else "v2", enter_v1 if number == 1 else None)
