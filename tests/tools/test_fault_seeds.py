@@ -1,4 +1,4 @@
-"""The tool that hits jobs again and again: what it calls a good end. (Jobs themselves are run by the tests of faults.)"""
+"""The tool that hits jobs again and again: what it calls a good end. (Jobs themselves: the tests of faults.)"""
 
 from __future__ import annotations
 
