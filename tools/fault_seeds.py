@@ -174,7 +174,8 @@ def out_of_step(run: Run) -> Outcome:
         run.job.wait_for_step(before + run.chance.randrange(1, 25), PATIENCE)
         run.send(signal.SIGKILL, run.chance.choice(TASKS))
         time.sleep(0.2)
-    return run.end(CHECKPOINT_STEPS, in_step=False, loose=4)  # a push may be cut off in the middle, one by each kill
+    # A push may be cut off in the middle, one by each kill; while the chief is away nobody saves.
+    return run.end(2 * STEPS, in_step=False, loose=4)
 
 
 def frozen(run: Run) -> Outcome:

@@ -21,6 +21,7 @@ from ebbflow.platform import logging
 
 SERVICE, METHOD = "ebbflow.v1.Task", "Stream"
 LARGEST_MESSAGE = 4 << 20
+LAST_PORT = 65535  # gRPC would take a larger one modulo 65536
 
 _COMMON = (
     ("grpc.max_receive_message_length", LARGEST_MESSAGE),
@@ -70,11 +71,7 @@ def serve(address: str, accept: Callable[[Mapping[str, str]], Link], greeting: M
     grpc = library()
     server = grpc.server(threads, options=_SERVER)
     server.add_generic_rpc_handlers((_Streams(accept, greeting),))
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
-        raise errors.InvalidArgumentError(
-            None, None, f"Could not parse port of the server from {address!r}: it is host:port"
-        )
+    host = checked_address(address, "Could not parse port of the server")
     try:
         found = security.certificates()
         if found is None:
@@ -85,12 +82,27 @@ def serve(address: str, accept: Callable[[Mapping[str, str]], Link], greeting: M
             )
             bound = server.add_secure_port(address, credentials)
     except RuntimeError as error:
-        raise errors.UnknownError(None, None, f"Could not start gRPC server at {address}: {error}") from None
+        raise errors.UnknownError(
+            None,
+            None,
+            f"Could not start gRPC server at {address}: {str(error).partition(';')[0]}. Is the port taken by another "
+            "process, or the host not one of this machine?",
+        ) from None
     if not bound:
         raise errors.UnknownError(None, None, f"Could not start gRPC server: cannot bind {address}")
     if found is None and host not in ("localhost", "127.0.0.1", "[::1]"):
         logging.warning("the server at %s speaks in the clear: set EBBFLOW_TLS_CERT, _KEY and _CA", address)
     return server, bound
+
+
+def checked_address(address: str, refused: str) -> str:
+    """Return the host of an address; InvalidArgumentError, beginning in the words given, if it is none."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > LAST_PORT:
+        raise errors.InvalidArgumentError(
+            None, None, f"{refused} from {address!r}: it is host:port, the port a number up to {LAST_PORT}"
+        )
+    return host
 
 
 class _Streams:
@@ -135,7 +147,19 @@ def _refuse_strangers(known: Mapping[str, str], context: Any) -> None:
 
 
 def connect(address: str, link: Link, about: Mapping[str, str], seconds: float) -> Mapping[str, str]:
-    """Open a stream to a server within so many seconds, and return what it says of itself."""
+    """Open a stream to a server within so many seconds, and return what it says of itself.
+
+    Where there is none the link is lost: the thread that waits for what the link has to say ends, and the channel.
+    """
+    checked_address(address, "Could not parse the port of a task")
+    try:
+        return _connected(address, link, about, seconds)
+    except errors.OpError as error:
+        link.lose(error)
+        raise
+
+
+def _connected(address: str, link: Link, about: Mapping[str, str], seconds: float) -> Mapping[str, str]:
     grpc = library()
     found = security.certificates()
     if found is None:
@@ -162,7 +186,6 @@ def connect(address: str, link: Link, about: Mapping[str, str], seconds: float) 
             next(stream)
             raise errors.UnavailableError(None, None, f"what answers at {address} is no Ebbflow server")
     except grpc.RpcError as error:
-        channel.close()
         if late:
             raise errors.UnavailableError(None, None, f"no server answers at {address}") from None
         raise _described(error) from None

@@ -249,6 +249,28 @@ def test_a_session_to_a_silent_master_says_where_it_waited_and_how_long(ports, m
         v1.Session(f"grpc://localhost:{port}")
 
 
+def test_servers_that_are_not_there_leave_no_threads_behind(ports):
+    """Each attempt had left one: a worker that waited for an hour would have had two thousand."""
+    address, before = f"localhost:{ports(1)[0]}", set(threading.enumerate())
+    links = [Link(Steps()) for _ in range(8)]
+    for link in links:
+        with pytest.raises(tf.errors.UnavailableError, match=address):
+            transport.connect(address, link, {}, 0.1)
+    assert all(link.error is not None for link in links)
+    end = time.monotonic() + 60
+    while len(left := set(threading.enumerate()) - before) >= len(links) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert len(left) < len(links), left
+
+
+@pytest.mark.parametrize("target", ["nowhere", "localhost:", "localhost:99999", "localhost:x", ":2222"])
+def test_an_address_that_is_none_is_refused_at_once(target):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="it is host:port"):
+        v1.Session(f"grpc://{target}")
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match="it is host:port"):
+        v1.train.Server({"worker": [target]})
+
+
 def test_a_worker_waits_no_longer_for_a_chief_that_is_not_there_than_it_was_told(ports):
     (port,) = ports(1)
     manager = v1.train.SessionManager()
