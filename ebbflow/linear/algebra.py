@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ebbflow.core.convert import convert
 from ebbflow.linear.circulant import LinearOperatorCirculant, LinearOperatorCirculant2D, LinearOperatorCirculant3D
 from ebbflow.linear.composed import LinearOperatorBlockDiag
@@ -94,11 +96,24 @@ _PRODUCTS: list[tuple[type, type, Callable[[Any, Any], LinearOperator | None]]] 
 ]  # fmt: skip
 
 
+def _covers(other: LinearOperator, identity: LinearOperator) -> bool:
+    """Return whether a product with an identity has no larger batch than the other operator."""
+    if identity.batch_shape.rank == 0:
+        return True
+    if not (identity.batch_shape.is_fully_defined() and other.batch_shape.is_fully_defined()):
+        return False
+    mine, theirs = identity.batch_shape.as_list(), other.batch_shape.as_list()
+    try:
+        return list(np.broadcast_shapes(mine, theirs)) == theirs
+    except ValueError:
+        return False
+
+
 def product(left: LinearOperator, right: LinearOperator) -> LinearOperator | None:
     """Return the product of two operators where its kind is known, otherwise None."""
-    if isinstance(left, LinearOperatorIdentity) and left.batch_shape.rank == 0:
+    if isinstance(left, LinearOperatorIdentity) and _covers(right, left):
         return right
-    if isinstance(right, LinearOperatorIdentity) and right.batch_shape.rank == 0:
+    if isinstance(right, LinearOperatorIdentity) and _covers(left, right):
         return left
     for first, second, make in _PRODUCTS:
         if isinstance(left, first) and isinstance(right, second):

@@ -255,9 +255,29 @@ class LinearOperatorScaledIdentity(LinearOperator):
 def _static_size(n: Any, name: str) -> int:
     value = n if isinstance(n, (int, np.integer)) else getattr(convert(n), "constant_value", lambda: None)()
     value = n.numpy() if value is None and hasattr(n, "numpy") else value
-    if value is None or np.ndim(value) or int(value) < 0:
-        raise ValueError(f"Argument `{name}` must be a non-negative integer that is known. Received: {n}")
+    if value is None:
+        raise ValueError(f"Argument `{name}` must be an integer that is known. Received: {n}")
+    if np.ndim(value):
+        raise ValueError(f"Argument {name} must be a 0-D Tensor.  Found: {n}")
+    if np.asarray(value).dtype.kind not in "iu":
+        raise TypeError(f"Argument {name} must be integer type.  Found: {n}")
+    if int(value) < 0:
+        raise ValueError(f"Argument {name} must be non-negative.  Found: {n}")
     return int(value)
+
+
+def _static_batch(given: Any) -> list[int]:
+    """Return the lengths of a batch of operators."""
+    if given is None:
+        return []
+    lengths = np.asarray(given.as_list() if isinstance(given, TensorShape) else given)
+    if lengths.ndim != 1:
+        raise ValueError(f"Argument batch_shape must be a 1-D Tensor.  Found: {given}")
+    if lengths.size and lengths.dtype.kind not in "iu":
+        raise TypeError(f"Argument batch_shape must be integer type.  Found: {given}")
+    if (lengths < 0).any():
+        raise ValueError(f"Argument batch_shape must be non-negative.  Found: {given}")
+    return [int(n) for n in lengths]
 
 
 class LinearOperatorIdentity(LinearOperatorScaledIdentity):
@@ -269,10 +289,14 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
         self, num_rows, batch_shape=None, dtype=None, is_non_singular=True, is_self_adjoint=True,
         is_positive_definite=True, is_square=True, assert_proper_shapes=False, name="LinearOperatorIdentity",
     ):  # fmt: skip
-        if not (is_non_singular and is_self_adjoint and is_positive_definite and is_square):
-            raise ValueError("An identity operator is always square, self-adjoint, positive definite and non-singular.")
+        for promise, word in (
+            (is_self_adjoint, "self adjoint"), (is_non_singular, "non-singular"),
+            (is_positive_definite, "positive-definite"), (is_square, "square"),
+        ):  # fmt: skip
+            if not promise:
+                raise ValueError(f"An identity operator is always {word}.")
         kind = dtypes.as_dtype(dtype or dtypes.float32)
-        batch = [] if batch_shape is None else [int(n) for n in np.asarray(batch_shape).reshape(-1)]
+        batch = _static_batch(batch_shape)
         ones = convert(np.ones(batch, kind.np))
         super().__init__(num_rows, ones, True, True, True, True, assert_proper_shapes, name)
 
@@ -296,7 +320,7 @@ class LinearOperatorZeros(LinearOperator):
             raise ValueError("A zero operator is always singular, and never positive definite.")
         rows = _static_size(num_rows, "num_rows")
         columns = rows if num_columns is None else _static_size(num_columns, "num_columns")
-        batch = [] if batch_shape is None else [int(n) for n in np.asarray(batch_shape).reshape(-1)]
+        batch = _static_batch(batch_shape)
         self._sizes = [*batch, rows, columns]
         square = rows == columns
         super().__init__(

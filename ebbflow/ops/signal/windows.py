@@ -73,7 +73,7 @@ def kaiser_window(
         half = (raw.Cast(length, DstT=kind) - 1) / 2
         places = raw.Cast(raw.Range(0, length, 1), DstT=kind) - half
         scaled = places / raw.Maximum(half, np.array(np.finfo(np.float32).tiny, kind.np))
-        beta = raw.Cast(convert(beta), DstT=kind)  # of any type: Keras gives integers
+        beta = raw.Abs(raw.Cast(convert(beta), DstT=kind))  # of any type: Keras gives integers
         inside = raw.Maximum(1 - scaled * scaled, np.array(0, kind.np))
         window = raw.Exp(beta * (raw.Sqrt(inside) - 1)) * raw.BesselI0e(beta * raw.Sqrt(inside)) / raw.BesselI0e(beta)
         return raw.SelectV2(raw.Equal(length, 1), raw.OnesLike(window), window)

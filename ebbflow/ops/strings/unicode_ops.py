@@ -39,7 +39,7 @@ def codec(encoding: str) -> str:
 
 def characters(text: bytes, encoding: str) -> Iterator[tuple[str, int]]:
     """Yield stretches of valid characters with the place of their first byte; "" stands for what is not valid."""
-    at = 0
+    encoding, at = _with_order(text, encoding)
     while at < len(text):
         try:
             yield text[at:].decode(encoding), at
@@ -49,6 +49,22 @@ def characters(text: bytes, encoding: str) -> Iterator[tuple[str, int]]:
                 yield text[at : at + error.start].decode(encoding), at
             yield "", at + error.start
             at += max(error.end, error.start + 1)
+
+
+def _with_order(text: bytes, encoding: str) -> tuple[str, int]:
+    """Return an encoding that says which byte comes first, and where the text begins: a mark in front may say it."""
+    marks = _MARKS.get(encoding, ())
+    for mark, marked in marks:
+        if text.startswith(mark):
+            return marked, len(mark)
+    return marks[0][1] if marks else encoding, 0
+
+
+_MARKS = {
+    "utf-16": ((codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF16_LE, "utf-16-le")),
+    "utf-32": ((codecs.BOM_UTF32_BE, "utf-32-be"), (codecs.BOM_UTF32_LE, "utf-32-le")),
+}
+"""Encodings that leave the order of bytes open, and marks that say it. Without one the first byte is the higher."""
 
 
 def _code_points(stretch: str) -> np.ndarray:
@@ -81,9 +97,14 @@ def points(text: bytes, encoding: str, rules: tuple[str, int, bool]) -> tuple[np
             codes.append(np.array([replacement], np.int32))
             starts.append(np.array([at]))
     joined = np.concatenate(codes) if codes else np.zeros(0, np.int32)
-    if controls:
+    places = (np.concatenate(starts) if starts else np.zeros(0)).astype(np.int64)
+    if len(places) and _with_order(text, encoding)[1]:
+        places[0] = 0  # a mark belongs to the first character
+    if controls and errors == "ignore":
+        joined, places = joined[joined > 0x1F], places[joined > 0x1F]
+    elif controls:
         joined = np.where(joined <= 0x1F, replacement, joined)
-    return joined.astype(np.int32), (np.concatenate(starts) if starts else np.zeros(0)).astype(np.int64)
+    return joined.astype(np.int32), places
 
 
 def _check_replacement(replacement: int) -> None:
