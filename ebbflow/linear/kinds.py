@@ -13,7 +13,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.graph.scopes import group
 from ebbflow.linear.operator import LinearOperator, _same_batch, bar, enter_kind, sum_of_logs
-from ebbflow.ops.checks.asserts import assert_equal, assert_positive
+from ebbflow.ops.checks.asserts import assert_equal, assert_near, assert_positive
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.complex_numbers import imag, real
 from ebbflow.ops.elementwise.unary import abs as magnitude
@@ -247,6 +247,21 @@ class LinearOperatorScaledIdentity(LinearOperator):
 
     def _eigvals(self) -> Any:
         return self._diag_part()
+
+    def assert_non_singular(self, name="assert_non_singular"):
+        """Return an op that fails where the number is zero."""
+        return assert_positive(magnitude(convert(self._multiplier)), message="LinearOperator was singular")
+
+    def assert_self_adjoint(self, name="assert_self_adjoint"):
+        """Return an op that fails where the number is not real."""
+        same = convert(self._multiplier)
+        return assert_near(same, bar(same, True), message="LinearOperator was not self-adjoint")
+
+    def _linop_cholesky(self) -> LinearOperator:
+        root = raw.Sqrt(convert(self._multiplier))
+        return LinearOperatorScaledIdentity(
+            self._num_rows, root, is_non_singular=True, is_self_adjoint=True, is_positive_definite=True
+        )
 
     def _linop_inverse(self) -> LinearOperator:
         return LinearOperatorScaledIdentity(self._num_rows, 1.0 / convert(self._multiplier), is_non_singular=True)

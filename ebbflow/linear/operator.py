@@ -209,7 +209,8 @@ class LinearOperator(Module, CompositeTensor):
         size = self._row_count if turned else self._column_count
         if x.shape.rank is not None and size is not None and dimension_value(x.shape[axis]) not in (None, size):
             raise ValueError(
-                f"Operators are incompatible. Expected `x` to have dimension {size} but got {x.shape[axis]} ({what})"
+                f"Operators are incompatible. Expected `x` to have dimension {size} but got {x.shape[axis]} "
+                f"({what}): Dimensions {size} and {x.shape[axis]} are not compatible"
             )
         return x
 
@@ -358,7 +359,11 @@ class LinearOperator(Module, CompositeTensor):
     def assert_non_singular(self, name="assert_non_singular"):
         """Return an op that fails where a matrix cannot be inverted, by its condition."""
         limit = raw.Cast(1.0 / (10 * _epsilon(self.dtype)), DstT=self.dtype.real_dtype)
-        return assert_less(raw.Cast(self.cond(), DstT=limit.dtype), limit, message="Singular matrix up to precision.")
+        return assert_less(
+            raw.Cast(self.cond(), DstT=limit.dtype),
+            limit,
+            message="Singular matrix up to precision: the LinearOperator was singular.",
+        )
 
     def assert_positive_definite(self, name="assert_positive_definite"):
         """Return an op that fails where a matrix is not positive definite."""
@@ -368,7 +373,9 @@ class LinearOperator(Module, CompositeTensor):
     def assert_self_adjoint(self, name="assert_self_adjoint"):
         """Return an op that fails where a matrix is not its adjoint."""
         dense = self.to_dense()
-        return assert_near(dense, adjoint(dense), message="Matrix was not equal to its adjoint.")
+        return assert_near(
+            dense, adjoint(dense), message="Matrix was not equal to its adjoint: it is not self-adjoint."
+        )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: shape={self.shape}, dtype={self.dtype and self.dtype.name}>"

@@ -49,3 +49,14 @@ def test_a_batch_of_identities_makes_a_batch():
 def test_kaiser_windows_are_even_in_beta():
     windows = [tf.signal.kaiser_window(5, beta).numpy().tolist() for beta in (4.0, -4.0)]
     assert windows[0] == windows[1]
+
+
+def test_numbers_times_the_identity():
+    root = Scaled(2, 9.0, is_positive_definite=True, is_self_adjoint=True).cholesky()
+    assert type(root) is Scaled and float(root.multiplier) == 3.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="was singular"):
+        Scaled(2, [1.0, 0.0]).assert_non_singular()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not self-adjoint"):
+        Scaled(2, [1.0 + 1.0j]).assert_self_adjoint()
+    with pytest.raises(ValueError, match="Dimensions 2 and 3 are not compatible"):
+        Identity(2).matmul(tf.ones([3, 3]))
