@@ -165,7 +165,7 @@ class ShardedVariable(PartitionedVariable, Trackable, CompositeTensor):
         rows = [self._variable_list[part][(own, *rest)] for part, own in found]
         return raw.ConcatV2(rows, 0) if len(rows) > 1 else rows[0]
 
-    def _row(self, index: int) -> int:
+    def _row(self, index: int | np.integer) -> int:
         count = int(self._ends[-1])
         if not -count <= index < count:
             raise IndexError(f"ShardedVariable: index {index} is out of bounds for axis 0 with {count} rows")
