@@ -308,9 +308,10 @@ class SideBySide:
         end: Callable[[], None] | None = None,
         apart: bool = True,
         order: Order | None = None,
+        note: str = "",
     ):
         self._call, self._elements = call, elements
-        self._order = order
+        self._order, self._note = order, note  # what to tell whoever explains
         self._apart = apart  # whether calls may wait for each other, so that each needs a thread of its own
         self._together = 1  # how many calls a thread is given at once
         self._end = end  # called behind the last element, or when nobody wants any more
@@ -371,7 +372,7 @@ class SideBySide:
         if self._trial is not None:
             self._width = self._trial.after_one()
         if self.meter is not None:
-            self.meter.room = self._width
+            self.meter.room, self.meter.note = self._width, self._note
         found = self._done.popleft()
         if found.__class__ is Failed:
             raise found.error

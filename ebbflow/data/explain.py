@@ -13,16 +13,26 @@ from typing import Any
 from ebbflow import messages
 from ebbflow.core import errors
 from ebbflow.data.pipe import AHEAD, GATHERS, INFINITE, UNKNOWN, Pipe, Under, begun_anew, pipe_of, stages
-from ebbflow.data.running import Meter, Run
+from ebbflow.data.running import Meter, Run, usual
 
 SECONDS = 2.0
 """How long a dataset is watched unless something else is asked for."""
 
 
-def explanation(pipe: Pipe, seconds: float = SECONDS, elements: int | None = None) -> str:
+class Explanation(str):
+    """A text that has been printed: a prompt that shows what a call gave need not show it once more."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<what was printed: {self.partition(chr(10))[0]}>"
+
+
+def explanation(pipe: Pipe, seconds: float = SECONDS, elements: int | None = None) -> Explanation:
     """Return what was planned for a pipe and what it costs, as text; it runs for some seconds or elements."""
     kept = [(stage.seeds, stage.seeds.state()) for stage in stages(pipe) if stage.seeds is not None]
-    run = Run(measured=True)
+    as_usual = usual(pipe.options)
+    run = Run(measured=True, processes=as_usual.processes, in_order=as_usual.in_order)
     try:
         with begun_anew({}):
             count, first, spent, ended = _watched(pipe, run, seconds, elements)
@@ -33,8 +43,8 @@ def explanation(pipe: Pipe, seconds: float = SECONDS, elements: int | None = Non
     titles = f"{'stage':<44}{'how':<24}{'given':>9}{'own time':>10}{'waits':>9}{'buffer':>12}"
     lines = [_headline(count, first, spent, ended), "", titles]
     _add_stages(lines, pipe, meters, 0, set())
-    advice = list(_advice(pipe, meters, spent))
-    return "\n".join([*lines, "", *([f"- {a}" for a in advice] or ["- nothing to advise"])])
+    advice = list(_advice(pipe, meters, first + spent))
+    return Explanation("\n".join([*lines, "", *([f"- {a}" for a in advice] or ["- nothing to advise"])]))
 
 
 LONG = 0.05
@@ -119,8 +129,7 @@ def _advice(pipe: Pipe, meters: dict[Any, Meter], spent: float) -> Any:
     for stage in found:
         meter, own = meters[stage], own_time(stage, meters)
         if stage.call is not None and stage.call.reason and own > 0.2 * spent:
-            more = "" if meter.room else "; `num_parallel_calls=tf.data.AUTOTUNE` would call it in several threads"
-            yield f"{title(stage)} is called for each element, since {stage.call.reason}{more}."
+            yield f"{title(stage)} is called for each element, since {stage.call.reason}{_wider(stage, meter)}."
         if meter.asked and meter.filled < 0.5 * meter.asked and meter.waited > 0.2 * spent:
             yield f"{title(stage)} waits for what is before it: its buffer is mostly empty, a larger one is no help."
         if meter.asked and meter.filled > 0.9 * meter.asked * meter.room:
@@ -131,6 +140,15 @@ def _advice(pipe: Pipe, meters: dict[Any, Meter], spent: float) -> Any:
         yield f"{title(slow)} takes most of the time: {own_time(slow, meters):.3f} of {spent:.3f} s."
     if not ahead and spent > 0:
         yield "Nothing is made ahead: `.prefetch(tf.data.AUTOTUNE)` at the end hides this time behind that of the step."
+
+
+def _wider(stage: Pipe, meter: Meter) -> str:
+    """Return what would have a function called several times at once, "" where that is so."""
+    if not meter.room:
+        return "; `num_parallel_calls=tf.data.AUTOTUNE` would call it in several threads"
+    if stage.call is not None and stage.call.facts.in_python and "processes" not in meter.note:
+        return "; where it computes in Python, `options.experimental_python_processes` would call it in processes"
+    return ""
 
 
 def get_model_proto(iterator: Any) -> Any:

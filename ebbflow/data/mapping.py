@@ -145,8 +145,10 @@ def _(
         if alone and not call.facts.draws:
             return OneByOne(call, source.start(), "map")
         if current.run.processes and call.facts.in_python and width != 1 and available():
-            apart = Processes(call, width_of(width))
-            return SideBySide(call.elsewhere(apart), source.start(), width_of(width), apart.close)
+            count = width_of(width)
+            apart = Processes(call, count)
+            note = f"{count} processes at once"
+            return SideBySide(call.elsewhere(apart), source.start(), count, apart.close, note=note)
         in_turn = Turns(call.numbered, call.facts.drawn_once) if call.facts.draws else call.numbered
         entangled = call.facts.in_python or call.facts.draws  # such calls may wait for each other
         return SideBySide(in_turn, source.start(), 1 if alone else width, apart=entangled)

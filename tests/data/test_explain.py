@@ -18,6 +18,7 @@ def test_explain_tells_what_was_planned(capsys):
     text = dataset.explain(seconds=60)
     assert capsys.readouterr().out.strip() == text.strip()
     assert "25 elements" in text and "to the end" in text
+    assert repr(text).startswith("<what was printed: 25 elements") and "\n" not in repr(text)
     for stage, how in (
         ("Prefetch [25]", "ahead"),
         ("Batch", "whole blocks"),
@@ -26,6 +27,17 @@ def test_explain_tells_what_was_planned(capsys):
     ):
         line = next(line for line in text.splitlines() if line.strip().startswith(stage))
         assert how in line
+
+
+def test_explain_counts_the_first_element_in_the_whole_time():
+    late = Dataset.range(9).map(
+        lambda x: tf.py_function(lambda y: time.sleep(0.02 + 0.1 * (int(y) == 0)) or y, [x], x.dtype)
+    )
+    text = late.explain(seconds=60)
+    own, _, whole = (
+        text.partition("takes most of the time: ")[2].removesuffix(" s.").partition("\n")[0].partition(" of ")
+    )
+    assert float(own) <= float(whole.split()[0])
 
 
 def test_explain_says_why_a_function_is_called_for_each_element():
@@ -98,3 +110,16 @@ def test_the_stages_of_an_iterator_are_a_message():
     options.autotune.enabled = False
     with pytest.raises(tf.errors.NotFoundError, match="Did you disable autotune"):
         tf.data.experimental.get_model_proto(tf.data.Dataset.range(3).with_options(options).as_numpy_iterator())
+
+
+def test_explain_runs_as_the_options_say():
+    def slow(x):
+        time.sleep(0.002)
+        return x
+
+    numbers = Dataset.range(60).map(lambda x: tf.numpy_function(slow, [x], tf.int64), num_parallel_calls=2)
+    assert "`options.experimental_python_processes` would call it in processes" in numbers.explain(seconds=60)
+    options = tf.data.Options()
+    options.experimental_python_processes = True
+    text = numbers.with_options(options).explain(seconds=60)
+    assert "2 processes at once" in text and "experimental_python_processes" not in text
