@@ -23,16 +23,13 @@ from typing import Any
 from ebbflow.core import errors
 from ebbflow.data.free_order import Order
 from ebbflow.data.going_on import Failed, attempt, told
-from ebbflow.data.running import Bunched, Meter, bunch_of, join, standing
+from ebbflow.data.running import MOST, Bunched, Meter, bunch_of, join, standing
 
 LONG = 200e-6
 """Seconds from which on a call is worth a thread: handing it over and back takes about 50 µs."""
 
 STARTING = 20e-3
 """Seconds that the first item may take without saying anything of the others: it pays for whatever must be prepared."""
-
-MOST = 16
-"""Calls at once at most where their number is found out: more than cores, since calls may wait for disks."""
 
 LATELY, LONG_ONES = 8, 2
 """A thread begins when so many of the last few items took long: one alone may have been another process's turn."""

@@ -32,7 +32,7 @@ def explanation(pipe: Pipe, seconds: float = SECONDS, elements: int | None = Non
     """Return what was planned for a pipe and what it costs, as text; it runs for some seconds or elements."""
     kept = [(stage.seeds, stage.seeds.state()) for stage in stages(pipe) if stage.seeds is not None]
     as_usual = usual(pipe.options)
-    run = Run(measured=True, processes=as_usual.processes, in_order=as_usual.in_order)
+    run = Run(measured=True, processes=as_usual.processes, in_order=as_usual.in_order, most=as_usual.most)
     try:
         with begun_anew({}):
             count, first, spent, ended = _watched(pipe, run, seconds, elements)

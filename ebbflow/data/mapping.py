@@ -133,9 +133,10 @@ def _(
     xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any, *, f: Any, deterministic: Any, run: Any
 ) -> Any:
     said = as_bytes(deterministic)
-    source, call, width = pipe_of(input_dataset), caller(f, other_arguments, run), int(num_parallel_calls)
+    source, call, asked = pipe_of(input_dataset), caller(f, other_arguments, run), int(num_parallel_calls)
 
     def start() -> Iterator[Element]:
+        width = current.run.calls(asked)
         alone = current.run.mode is DEBUG or 0 <= source.size <= 1  # nothing runs beside the only element
         free = width != 1 and not alone and (said == b"false" or (said == b"default" and not current.run.in_order))
         free = free and call.facts.in_python and not call.facts.draws  # others take about as long as each other

@@ -55,15 +55,16 @@ class Meter:
 class Run:
     """One iteration: its way of running, and the meters of its stages where somebody wants them."""
 
-    __slots__ = ("in_order", "leaves_out", "meters", "mode", "processes")
+    __slots__ = ("in_order", "leaves_out", "meters", "mode", "most", "processes")
 
     def __init__(
-        self, mode: str = PLANNED, measured: bool = False, processes: bool = False, in_order: bool = True
-    ):  # fmt: skip
+        self, mode: str = PLANNED, measured: bool = False, processes: bool = False, in_order: bool = True, most: int = 0
+    ):
         self.mode = mode
         self.in_order = in_order  # elements come in order, also where nothing is said of it
         self.meters: dict[Any, Meter] | None = {} if measured else None
         self.processes = processes  # slow functions in Python may run in processes of their own
+        self.most = most  # calls of a function at once, where that is bounded
         self.leaves_out = False  # errors are left out: what cannot be read is not asked for again
 
     def meter(self, stage: Any) -> Meter | None:
@@ -74,10 +75,30 @@ class Run:
 
     def leaving_out(self) -> Run:
         """Return the same for stages whose errors are left out."""
-        run = Run(self.mode, False, self.processes, self.in_order)
-        run.meters, run.leaves_out = self.meters, True
+        run = self._copy()
+        run.leaves_out = True
         return run
 
+    def within(self, most: int) -> Run:
+        """Return the same for stages that may make so many calls at once."""
+        run = self._copy()
+        run.most = most
+        return run
+
+    def _copy(self) -> Run:
+        run = Run(self.mode, False, self.processes, self.in_order, self.most)
+        run.meters, run.leaves_out = self.meters, self.leaves_out
+        return run
+
+    def calls(self, asked: int) -> int:
+        """Return how many calls may run at once where so many are asked for; -1 leaves it to whoever makes them."""
+        if not self.most or (asked < 1 and self.most >= MOST):
+            return asked
+        return self.most if asked < 1 else min(asked, self.most)
+
+
+MOST = 16
+"""Calls at once at most where their number is found out: more than cores, since calls may wait for disks."""
 
 USUAL = Run()
 _OTHERS = {(p, o): Run(processes=p, in_order=o) for p in (False, True) for o in (False, True) if p or not o}
@@ -87,7 +108,11 @@ def usual(options: Options | None) -> Run:
     """Return how a dataset with these options is usually run."""
     if options is None:
         return USUAL
-    return _OTHERS.get((bool(options.experimental_python_processes), options.deterministic is not False), USUAL)
+    processes, in_order = bool(options.experimental_python_processes), options.deterministic is not False
+    most = options.threading.private_threadpool_size or 0
+    if most > 0:
+        return Run(processes=processes, in_order=in_order, most=most)
+    return _OTHERS.get((processes, in_order), USUAL)
 
 
 class _Current(threading.local):

@@ -123,6 +123,8 @@ sleep as python.data.experimental.ops.sleep.sleep
 non_serializable as python.data.experimental.ops.optimization.non_serializable
 [data.legacy_snapshots]
 python.data.experimental.ops.snapshot.legacy_snapshot
+[data.thread_pools]
+python.data.experimental.ops.threadpool.: PrivateThreadPool override_threadpool
 [data.asserted]
 python.data.experimental.ops.testing.: assert_next assert_prev
 [data.row_calls]
