@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from ebbflow import messages
@@ -45,6 +46,12 @@ class AutotuneAlgorithm(enum.Enum):
     STAGE_BASED = 4
 
 
+_FIXED = (
+    "Mutating `tf.data.Options()` returned by `tf.data.Dataset.options()` has no effect. Use "
+    "`tf.data.Dataset.with_options(options)` to set or update dataset options."
+)
+
+
 class _Setting:
     """A setting of some options: its type, what it is until it is set, and its field in the message (None: without).
 
@@ -71,13 +78,34 @@ class _Setting:
 
     def __set__(self, options: Any, value: Any) -> None:
         if options._fixed:
-            raise ValueError(
-                "Mutating `tf.data.Options()` returned by `tf.data.Dataset.options()` has no effect. Use "
-                "`tf.data.Dataset.with_options(options)` to set or update dataset options."
-            )
+            raise ValueError(_FIXED)
         if not isinstance(value, self.kind):
             raise TypeError(f'Property "{self.name}" must be of type {self.kind}, got: {value} (type: {type(value)})')
         options._values[self.name] = value
+
+
+class _Own(_Setting):
+    """A setting of options that a program has of its own: nothing, or what a function gives, until it is set."""
+
+    def __init__(self, kind: type, text: str, make: Callable[[], Any]):
+        super().__init__(kind, field=None)
+        self.__doc__, self._make = text, make
+
+    def __get__(self, options: Any, owner: type | None = None) -> Any:
+        if options is None:
+            return self
+        values = options._values
+        if values.get(self.name) is None:
+            made = self._make()
+            if made is None:
+                return None
+            values[self.name] = made
+        return values[self.name]
+
+
+def create_option(name: str, ty: type, docstring: str, default_factory: Callable[[], Any] = lambda: None) -> Any:
+    """Return a setting of a type, for a class of options."""
+    return _Own(ty, docstring, default_factory)
 
 
 class _Alias:
@@ -108,7 +136,12 @@ class OptionsBase:
         self.__dict__["_values"] = {}
         self.__dict__["_fixed"] = False
 
+    def _set_mutable(self, mutable: bool) -> None:
+        self.__dict__["_fixed"] = not mutable
+
     def __setattr__(self, name: str, value: Any) -> None:
+        if self._fixed:
+            raise ValueError(_FIXED)
         if not hasattr(type(self), name):
             raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
         object.__setattr__(self, name, value)
@@ -194,6 +227,12 @@ def merge_options(*options_list: Any) -> Any:
     """Return options with what is set in any of these: the later ones count where they differ, lists grow."""
     if len(options_list) < 1:
         raise ValueError("At least one options should be provided")
+    for options in options_list:
+        if not isinstance(options, OptionsBase):
+            raise TypeError(
+                "All options to be merged should inherit from `OptionsBase` but found option of type "
+                f"{type(options)} which does not."
+            )
     made = type(options_list[0])()
     for options in options_list:
         if not isinstance(options, type(made)):

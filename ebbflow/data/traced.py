@@ -196,6 +196,11 @@ def enable_debug_mode() -> None:
     _debugging[:] = [True]
 
 
+def toggle_debug_mode(debug_mode: bool) -> None:
+    """Say whether functions of elements are run as Python from now on."""
+    _debugging[:] = [True] if debug_mode else []
+
+
 def _in_python(step: Callable[..., list[Any]], like: Sequence[Any]) -> Callable[..., Any]:
     """Return a function that calls another in Python; what it gives is like the tensors of the traced one."""
 

@@ -60,6 +60,11 @@ def replicate(dataset: DatasetV2, devices: list[str]) -> dict[str, DatasetV2]:
     return {device: remote_dataset(graph, device, dataset.element_spec) for device in devices}
 
 
+def prefetched(input_dataset: Any, buffer_size: Any, slack_period: int | None = None, name: str | None = None) -> Any:
+    """Return the elements, made ahead; how many of them wait for each step of a period is left to us."""
+    return input_dataset.prefetch(-1 if buffer_size is None else buffer_size, name=name)
+
+
 def sleep(sleep_microseconds: int) -> Callable[[DatasetV2], DatasetV2]:
     """Return a transformation: before each element the pipeline sleeps."""
     pause = convert(sleep_microseconds, dtypes.int64)

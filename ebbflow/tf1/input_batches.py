@@ -27,6 +27,27 @@ from ebbflow.tf1.input_producers import NO_EAGER
 from ebbflow.train.queue_runner import QueueRunner, add_queue_runner
 
 
+def _keys(tensors: dict[Any, Any]) -> list[Any]:
+    """Return the keys of a dictionary in the order they enter a queue; they may be of several types."""
+    return sorted(tensors, key=str)
+
+
+def as_tensor_list(tensors: Any) -> Any:
+    """Return what a list or a dictionary holds as a list.
+
+    >>> as_tensor_list({"z": 1, 1: 42, ("a", "b"): 100})
+    [100, 42, 1]
+    """
+    return [tensors[key] for key in _keys(tensors)] if isinstance(tensors, dict) else tensors
+
+
+def as_original_type(original_tensors: Any, tensor_list: Any) -> Any:
+    """Return what `as_tensor_list` gave as what it was given."""
+    if not isinstance(original_tensors, dict):
+        return tensor_list
+    return dict(zip(_keys(original_tensors), tensor_list, strict=True))
+
+
 class Rows:
     """What enters a queue: for each thread the same structure of tensors, flat, sparse ones as variants."""
 
@@ -35,7 +56,7 @@ class Rows:
             raise ValueError(NO_EAGER)
         if not tensors_list:
             raise ValueError("Expected at least one set of tensors")
-        self.keys = sorted(tensors_list[0]) if isinstance(tensors_list[0], dict) else None
+        self.keys = _keys(tensors_list[0]) if isinstance(tensors_list[0], dict) else None
         rows = [self._flat(tensors) for tensors in tensors_list]
         if any(len(row) != len(rows[0]) for row in rows):
             raise ValueError("all sets of tensors must have the same number of tensors")
@@ -51,8 +72,8 @@ class Rows:
 
     def _flat(self, tensors: Any) -> list[Any]:
         if self.keys is not None:
-            if sorted(tensors) != self.keys:
-                raise ValueError(f"all dictionaries must have the same keys: {self.keys}, got {sorted(tensors)}")
+            if _keys(tensors) != self.keys:
+                raise ValueError(f"all dictionaries must have the same keys: {self.keys}, got {_keys(tensors)}")
             tensors = [tensors[key] for key in self.keys]
         if not isinstance(tensors, (list, tuple)):
             tensors = [tensors]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.data.traced import toggle_debug_mode
 
 Dataset = tf.data.Dataset
 
@@ -123,3 +124,20 @@ def test_explain_runs_as_the_options_say():
     options.experimental_python_processes = True
     text = numbers.with_options(options).explain(seconds=60)
     assert "2 processes at once" in text and "experimental_python_processes" not in text
+
+
+def test_debugging_is_switched_on_and_off():
+    seen = []
+
+    def note(x):
+        seen.append(x)
+        return x
+
+    toggle_debug_mode(True)
+    try:
+        list(Dataset.range(4).map(note))
+    finally:
+        toggle_debug_mode(False)
+    assert len(seen) == 5
+    list(Dataset.range(4).map(note))
+    assert len(seen) == 6

@@ -7,6 +7,7 @@ import copy
 import pytest
 
 import ebbflow as tf
+from ebbflow.data.options import OptionsBase, ThreadingOptions, create_option, merge_options
 
 Dataset = tf.data.Dataset
 Options = tf.data.Options
@@ -99,3 +100,25 @@ def test_types_of_elements_by_their_old_names():
     assert names.SparseTensorStructure(tf.int32, [2]) == tf.SparseTensorSpec([2], tf.int32)
     assert names.RaggedTensorStructure(tf.int32, [2, None], 1) == tf.RaggedTensorSpec([2, None], tf.int32, 1)
     assert names.TensorArrayStructure(tf.int32, [2], True, False) == tf.TensorArraySpec([2], tf.int32, True, False)
+
+
+class Own(OptionsBase):
+    """Options of a program's own."""
+
+    x = create_option("x", int, "the answer", lambda: 42)
+    inner = create_option("inner", ThreadingOptions, "threads")
+
+
+def test_a_program_has_options_of_its_own():
+    first, second = Own(), Own()
+    assert Own.x.__doc__ == "the answer" and (first.x, first.inner) == (42, None)
+    second.x, second.inner = 7, ThreadingOptions()
+    merged = merge_options(first, second)
+    assert merged.x == 7 and merged.inner == ThreadingOptions()
+    with pytest.raises(TypeError, match="must be of type"):
+        first.x = 0.5
+    with pytest.raises(TypeError, match="inherit from `OptionsBase` but found option of type <class 'int'>"):
+        merge_options(1, 2)
+    first._set_mutable(False)
+    with pytest.raises(ValueError, match="has no effect"):
+        first.anything = 1

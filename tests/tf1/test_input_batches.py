@@ -164,3 +164,14 @@ def test_an_empty_list_of_files_is_found_when_it_runs(tmp_path):
             session.run(take)
         with pytest.raises(tf.errors.InvalidArgumentError, match="non-null"):
             coord.join(threads, stop_grace_period_secs=10)
+
+
+def test_keys_of_dictionaries_may_be_of_several_types():
+    with tf1.Graph().as_default(), tf1.Session() as session:
+        batch = tf1.train.batch({"z": 1, 1: 42, ("a", "b"): 100}, 2)
+        coordinator = tf1.train.Coordinator()
+        threads = tf1.train.start_queue_runners(session, coordinator)
+        found = session.run(batch)
+        coordinator.request_stop()
+        coordinator.join(threads, stop_grace_period_secs=20)
+    assert {key: value.tolist() for key, value in found.items()} == {"z": [1, 1], 1: [42, 42], ("a", "b"): [100, 100]}

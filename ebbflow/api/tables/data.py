@@ -118,6 +118,7 @@ auto_sharded as python.data.experimental.ops.distribute._AutoShardDataset
 rebatched_for_replicas as python.data.experimental.ops.distribute._LegacyRebatchDataset
 remote_dataset as python.data.experimental.ops.distribute._RemoteDataset
 python.data.experimental.ops.distribute.replicate
+prefetched as python.data.ops.prefetch_op._PrefetchDataset
 python.data.experimental.ops.testing.: non_serializable sleep
 sleep as python.data.experimental.ops.sleep.sleep
 non_serializable as python.data.experimental.ops.optimization.non_serializable
@@ -127,6 +128,13 @@ python.data.experimental.ops.snapshot.legacy_snapshot
 python.data.experimental.ops.threadpool.: PrivateThreadPool override_threadpool
 [data.asserted]
 python.data.experimental.ops.testing.: assert_next assert_prev
+[data.traced]
+python.data.ops.debug_mode.toggle_debug_mode
+[data.options]
+python.data.util.options.create_option
+[tf1.input_batches]
+as_tensor_list as python.training.input._as_tensor_list
+as_original_type as python.training.input._as_original_type
 [data.row_calls]
 python.data.experimental.ops.map_defun.map_defun
 [data.flattened]
