@@ -144,10 +144,15 @@ class Optimizer(Trackable):
         updates = []
         with name_scope(name, self._name) as scope:
             self._prepare()
-            for grad, variable, update in used:
-                with _update_scope(variable):
-                    updates.append(update(self, grad, variable))
+            with self._one_step():
+                for grad, variable, update in used:
+                    with _update_scope(variable):
+                        updates.append(update(self, grad, variable))
             return _noted(self._applied(updates, global_step, scope))
+
+    def _one_step(self) -> contextlib.AbstractContextManager[Any]:
+        """Return a block for the changes of one step, during which its numbers stay as they are."""
+        return contextlib.nullcontext()
 
     def _update(self, variable: Any, grad: Any) -> Any:
         """Change one variable by its gradient."""

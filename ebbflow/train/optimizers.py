@@ -7,8 +7,9 @@ references and resources, dense and sparse. Adam and AdagradDA keep more besides
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ebbflow.core import context, dtypes
@@ -56,6 +57,7 @@ class RuleOptimizer(Optimizer):
     _op = ""
     _slot_names: tuple[str, ...] = ()
     _numbers: ClassVar[dict[str, Number]] = {}
+    _known: dict[Any, Any] | None = None  # in a step of ops that run at once: what all variables of a dtype are given
 
     def _flags(self) -> dict[str, Any]:
         """Return the op's attrs."""
@@ -73,13 +75,26 @@ class RuleOptimizer(Optimizer):
     def _call_op(self, kind: str, state: list[Any], dtype: Any, grad: Any, indices: Any = None) -> Any:
         """Call the op of this kind, its inputs in the order it declares."""
         update = getattr(raw, f"{kind}{self._op}")
-        inputs = list(state)
-        for arg in update.signature.inputs[len(state) :]:
-            if arg.name in ("grad", "delta"):
-                inputs.append(grad)
-            else:
-                inputs.append(indices if arg.name == "indices" else self._number(arg.name, dtype))
-        return update(*inputs, use_locking=self._use_locking, **self._flags())
+        known = self._known if not context.graph_scopes and not context.recorders else None
+        found = None if known is None else known.get((kind, dtype))
+        if found is None:
+            names = [arg.name for arg in update.signature.inputs[len(state) :]]
+            numbers = [None if name in _BY_VARIABLE else self._number(name, dtype) for name in names]
+            found = names, numbers, self._flags()
+            if known is not None:
+                known[kind, dtype] = found
+        names, numbers, flags = found
+        given = {"grad": grad, "delta": grad, "indices": indices}
+        inputs = [given[n] if v is None else v for n, v in zip(names, numbers, strict=True)]
+        return update(*state, *inputs, use_locking=self._use_locking, **flags)
+
+    @contextlib.contextmanager
+    def _one_step(self) -> Iterator[None]:
+        self._known = {}  # casting six numbers for each of Adam's variables was a third of its step
+        try:
+            yield
+        finally:
+            self._known = None
 
     def _references(self, var: Any) -> list[Any]:
         return [var._variable, *[self.get_slot(var, s)._variable for s in self._slot_names]]
@@ -99,6 +114,9 @@ class RuleOptimizer(Optimizer):
 
     def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Any:
         return self._call_op("ResourceSparseApply", self._handles(var), grad.dtype.base_dtype, grad, indices)
+
+
+_BY_VARIABLE = ("grad", "delta", "indices")
 
 
 def _cast(value: Any, dtype: Any) -> Any:

@@ -89,6 +89,28 @@ def test_a_rate_that_changes_between_eager_steps():
     assert w.numpy() == 1.0 - 1.0 - 0.5
 
 
+def test_numbers_are_cast_once_a_step_for_all_variables(monkeypatch):
+    asked = []
+    number = train.AdamOptimizer._number
+    monkeypatch.setattr(train.AdamOptimizer, "_number", lambda self, *what: asked.append(what) or number(self, *what))
+    values = [np.array([1.0, 2.0]), np.array([0.5]), np.array(3.0)]
+    together, alone = ([tf.Variable(v.astype(np.float32)) for v in values] for _ in range(2))
+    rate = tf.Variable(0.1)
+    one, many = train.AdamOptimizer(rate), [train.AdamOptimizer(rate) for _ in values]
+    for step in range(3):
+        asked.clear()
+        one.apply_gradients([(tf.sin(v), v) for v in together])
+        assert len(asked) == 6 and one._known is None
+        for optimizer, v in zip(many, alone, strict=True):
+            optimizer.apply_gradients([(tf.sin(v), v)])
+        for v, w in zip(together, alone, strict=True):
+            np.testing.assert_array_equal(v, w)
+        rate.assign(0.1 / (2 + step))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        one.apply_gradients([(tf.zeros([7]), together[0])])
+    assert one._known is None
+
+
 # --- which variables --------------------------------------------------------------------------------------------------
 
 VAR_LISTS = {

@@ -54,8 +54,9 @@ def descent_step(var: F32, delta: F32, begin: int, end: int, alpha: Single) -> N
 
 
 def _adam_numbers(given: dict[str, Any]) -> tuple[Any, ...]:
-    alpha = given["lr"] * np.sqrt(1 - given["beta2_power"]) / (1 - given["beta1_power"])
-    return alpha, 1 - given["beta1"], 1 - given["beta2"], given["epsilon"]
+    names = ("lr", "beta1_power", "beta2_power", "beta1", "beta2", "epsilon")
+    lr, power1, power2, beta1, beta2, epsilon = [given[name][()] for name in names]  # with arrays it takes 3 µs more
+    return lr * np.sqrt(1 - power2) / (1 - power1), 1 - beta1, 1 - beta2, epsilon
 
 
 STEPS: dict[str, tuple[Loop, int, str, Callable[[dict[str, Any]], tuple[Any, ...]]]] = {
