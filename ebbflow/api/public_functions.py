@@ -15,6 +15,9 @@ from ebbflow.core import dispatch
 DISPATCHED = ("ops.", "core.convert:convert_to_tensor", "api.adapters:convert_to_tensor", "api.inner_helpers:tensor_")
 """How targets begin whose functions take tensors and give tensors: dispatchers may answer for these."""
 
+NOT_OF_TENSORS = ("ops.random.seeds:",)
+"""Of these, targets whose functions take none: programs that put another in their place find them where they are."""
+
 OWN_ENDINGS = ("_v1", "_tf1")
 """How functions end that are one era's, where the other has one of the same public name."""
 
@@ -31,9 +34,10 @@ def public(target: str) -> Any:
         return value
     if value.__name__.endswith(OWN_ENDINGS):  # programs make names of nodes and of runs from those of functions
         value.__name__ = value.__name__.rpartition("_")[0]
-    if target.startswith(DISPATCHED):
+    dispatched = target.startswith(DISPATCHED) and not target.startswith(NOT_OF_TENSORS)
+    if dispatched:
         dispatch.support(value)
-    if dispatch.dispatches() and target.startswith(DISPATCHED) and not hasattr(value, dispatch.INNER):
+    if dispatch.dispatches() and dispatched and not hasattr(value, dispatch.INNER):
         if value not in _supported:
             _supported[value] = _with_dispatch(value, target)
         value = _supported[value]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import abc
 import collections
+import inspect
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -336,21 +337,23 @@ class FeatureTransformationCache:
         if key in self._features:
             found = self._raw(key)
         else:
-            found = self._from_column(key, state_manager)
+            found = self._from_column(key, state_manager, training)
         self._feature_tensors[key] = found
         return found
 
-    def _from_column(self, key: Any, state_manager: Any) -> Any:
+    def _from_column(self, key: Any, state_manager: Any, training: Any) -> Any:
         if isinstance(key, str):
             raise ValueError(f"Feature {key} is not in features dictionary; it has {sorted(map(str, self._features))}.")
         if not isinstance(key, self.NEEDS):
             raise TypeError(f'"key" must be either a "str" or "{self.KIND}". Provided: {key}')
-        found = self._transform(key, state_manager)
+        found = self._transform(key, state_manager, training)
         if found is None:
             raise ValueError(f"Column {key.name} is not supported.")
         return found
 
-    def _transform(self, column: Any, state_manager: Any) -> Any:
+    def _transform(self, column: Any, state_manager: Any, training: Any) -> Any:
+        if "training" in inspect.signature(column.transform_feature).parameters:
+            return column.transform_feature(self, state_manager, training=training)
         return column.transform_feature(self, state_manager)
 
     def _raw(self, key: Any) -> Any:
@@ -382,7 +385,7 @@ class LazyBuilder(FeatureTransformationCache):
     NEEDS = OldFeatureColumn
     KIND = "_FeatureColumn"
 
-    def _transform(self, column: Any, state_manager: Any) -> Any:
+    def _transform(self, column: Any, state_manager: Any, training: Any) -> Any:
         return column._transform_feature(self)
 
 

@@ -129,6 +129,12 @@ def activation_named(given: Any) -> Callable[..., Any] | None:
     raise ValueError(f"Unknown activation function:{given}; known are linear, {', '.join(_ACTIVATIONS)}")
 
 
+def name_of_activation(function: Any) -> Any:
+    """Return the name of an activation, as settings have it; what has none stays as it is."""
+    names = {op: name for name, op in _ACTIVATIONS.items()}
+    return names.get(getattr(function, "name", "")) or getattr(function, "__name__", function)
+
+
 _INITIALIZERS: dict[str, Callable[[], Any]] = {
     "zeros": initializers.Zeros,
     "ones": initializers.Ones,

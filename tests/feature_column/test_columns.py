@@ -132,3 +132,15 @@ def test_ids_out_of_range_are_errors():
     column = fc.indicator_column(fc.categorical_column_with_identity("id", 3))
     with pytest.raises(tf.errors.InvalidArgumentError, match="exceeds number of buckets"):
         layer({"id": np.array([[5]])}, [column])
+
+
+@pytest.mark.parametrize("training, factor", [(True, 10.0), (False, 20.0), (None, 20.0)])
+def test_columns_that_ask_are_told_whether_it_is_training(training, factor):
+    price = tf.feature_column.numeric_column("price")
+
+    def transformed(cache, state_manager, training=None):
+        return cache.get(price.key, state_manager, training=training) * (10.0 if training else 20.0)
+
+    price.transform_feature = transformed
+    cache = tf.__internal__.feature_column.FeatureTransformationCache({"price": [[3.0]]})
+    assert cache.get(price, None, training=training).numpy() == 3.0 * factor

@@ -135,3 +135,18 @@ def test_attrs_may_be_set_as_messages():
         node = tf.python.framework.test_ops.int_attr().op
         node._set_attr("foo", tf.compat.v1.AttrValue(i=2))
         assert node.get_attr("foo") == 2
+
+
+def test_sizes_that_are_computed_in_floats_are_known():
+    """Half of a picture, as Keras 2's `CenterCrop` and `smart_resize` have it."""
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [8, 9, None])
+        high, wide = tf.shape(x)[0], tf.shape(x)[1]
+        for half, known in [
+            (tf.cast(high / 2, tf.int32), 4),
+            (tf.cast(tf.math.ceil(wide / 2), tf.int32), 5),
+            (tf.cast(tf.math.floor(tf.cast(wide, tf.float32) / 2.0), tf.int32), 4),
+            (tf.cast(tf.round(tf.cast(wide, tf.float32) * 0.6), tf.int32), 5),
+        ]:
+            assert tf.zeros([half, 2]).shape == [known, 2]
+            assert tf.slice(x, [0, 0, 0], tf.stack([half, -1, -1])).shape.as_list() == [known, 9, None]

@@ -16,6 +16,7 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, as_shape
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import AnyTensor, DTypeLike, Nested
+from ebbflow.layers.arguments import name_of_activation
 from ebbflow.layers.base import Layer, is_trained
 from ebbflow.ops.arrays.creation import constant, zeros
 from ebbflow.ops.arrays.joining import concat
@@ -119,7 +120,7 @@ class RNNCell(Layer):
         config = {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
         for key in self._settings:
             value = getattr(self, f"_{key}")
-            config[key] = value.__name__ if key == "activation" and hasattr(value, "__name__") else value
+            config[key] = name_of_activation(value) if key == "activation" else value
         return config
 
     @classmethod

@@ -224,7 +224,7 @@ Mul = binary(
 Div = binary(
     "Div", _divide, lambda g, x, y, z: raw.Div(g, y), lambda g, x, y, z: g * raw.Div(raw.Div(-x, y), y), types=NUMBERS
 )
-RealDiv = binary("RealDiv", _divide, _quotient, _quotient_dy, types=NUMBERS)
+RealDiv = binary("RealDiv", _divide, _quotient, _quotient_dy, types=NUMBERS, facts="static")
 TruncateDiv = binary("TruncateDiv", _truncate_div, FLAT, FLAT, types=NUMBERS)
 FloorDiv = binary("FloorDiv", _floor_div, FLAT, FLAT, types=NUMBERS, facts="static")
 FloorMod = binary(

@@ -18,6 +18,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, op
 from ebbflow.core.shape import Dims
 from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.tensor import EagerTensor
 from ebbflow.ops.arrays.indexing import check_range
 from ebbflow.ops.declare import FLAT, dense, raw, scalar, show
 from ebbflow.ops.shape_rules import agreed
@@ -218,6 +219,15 @@ VariableShape = op(
     facts="reads=part",
 )
 
+
+def _shape_of(handle: Any, kind: dtypes.DType = dtypes.int32) -> Any:
+    """Return a variable's shape: a constant, where the graph knows it, so that shapes of gradients are known."""
+    dims = None if isinstance(handle, EagerTensor) else handle_facts(handle)[1]
+    return (
+        raw.VariableShape(handle, out_type=kind) if dims is None or None in dims else convert(np.array(dims, kind.np))
+    )
+
+
 # --- updates of the whole value ---------------------------------------------------------------------------------------
 
 
@@ -293,9 +303,9 @@ def _(xp, resource, indices, *, dtype, batch_dims):
 @ResourceGather.gradient
 def _(call, grad):
     if call.batch_dims:
-        zeros = raw.Fill(raw.VariableShape(call.resource), raw.Cast(0, DstT=grad.dtype))
+        zeros = raw.Fill(_shape_of(call.resource), raw.Cast(0, DstT=grad.dtype))
         return _through_gather(zeros, call, dense(grad)), None
-    shape = raw.VariableShape(call.resource)
+    shape = _shape_of(call.resource)
     rows = raw.Reshape(call.indices, [-1])
     tail = raw.StridedSlice(shape, [1], [0], [1], end_mask=1)
     values = raw.Reshape(dense(grad), raw.ConcatV2([raw.Shape(rows), tail], 0))
@@ -338,8 +348,8 @@ def _(xp, resource, indices, *, dtype):
 def _(call, grad):
     indices, grad = call.indices, dense(grad)
     if indices._dims is not None and len(indices._dims) == 2 and indices._dims[-1] == 1:
-        return IndexedSlices(grad, raw.Squeeze(indices, squeeze_dims=[-1]), raw.VariableShape(call.resource)), None
-    return raw.ScatterNd(indices, grad, raw.VariableShape(call.resource, out_type=indices.dtype)), None
+        return IndexedSlices(grad, raw.Squeeze(indices, squeeze_dims=[-1]), _shape_of(call.resource)), None
+    return raw.ScatterNd(indices, grad, _shape_of(call.resource, indices.dtype)), None
 
 
 # --- counting ---------------------------------------------------------------------------------------------------------

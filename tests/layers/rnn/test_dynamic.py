@@ -177,3 +177,11 @@ def test_gradients_by_finite_differences(name):
                 (high, high_2), (low, low_2) = ends
                 np.testing.assert_allclose((slope * step).sum() * 2, high - low, rtol=1e-5, atol=1e-12)
                 np.testing.assert_allclose((bend * step).sum() * 2, high_2 - low_2, rtol=1e-5, atol=1e-12)
+
+
+@pytest.mark.parametrize("given, named", [("relu", "relu"), ("sigmoid", "sigmoid"), (None, "tanh"), (tf.nn.elu, "elu")])
+def test_settings_of_cells_have_activations_by_name(given, named):
+    for kind in (cells.BasicRNNCell, cells.GRUCell, cells.BasicLSTMCell):
+        config = kind(3, activation=given).get_config()
+        assert config["activation"] == named
+        assert kind.from_config(config).get_config() == config

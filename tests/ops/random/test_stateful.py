@@ -11,12 +11,15 @@ import contextlib
 import hashlib
 import json
 import pathlib
+import sys
 import threading
+from unittest import mock
 
 import ml_dtypes
 import numpy as np
 import pytest
 
+import ebbflow as tf
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.eager.tape import GradientTape
@@ -652,3 +655,16 @@ def test_nothing_may_be_asked_for(draw, dims):
 )
 def test_odd_parameters_have_tensorflows_answers(draw, wanted):
     np.testing.assert_array_equal(draw().numpy(), wanted)
+
+
+def test_programs_may_say_which_seeds_ops_get():
+    """As Keras's DeterministicRandomTestTool: it puts a function in the place of TensorFlow's own."""
+    place = sys.modules[tf.compat.v1.get_seed.__module__]
+    tf.random.set_seed(1)
+    with mock.patch.object(place, "get_seed", wraps=lambda _: (1, 2)) as asked:
+        first, second = tf.random.uniform([3]), tf.random.normal([3])
+    assert asked.call_count == 2
+    tf.random.set_seed(1)
+    with mock.patch.object(place, "get_seed", wraps=lambda _: (1, 2)):
+        assert np.array_equal(tf.random.uniform([3]), first)
+    assert second.shape == (3,)

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-import ebbflow.ops.elementwise.binary  # noqa: F401  (installs operators)
+import ebbflow as tf
 from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import EagerTensor
@@ -434,3 +434,19 @@ def test_a_session_updates_in_place(graph):
     np.testing.assert_array_equal(fetched, kept)
     fetched[:] = -1
     assert session.run(value)[0] == 4
+
+
+def test_slopes_of_rows_have_the_shape_of_the_variable():
+    table = tf.Variable(tf.ones([50, 16]))
+    found = []
+
+    @tf.function
+    def slopes(rows):
+        with tf.GradientTape() as tape:
+            total = tf.reduce_sum(tf.nn.embedding_lookup(table, rows))
+        found.append(tape.gradient(total, table))
+        return tf.convert_to_tensor(found[-1])
+
+    total = slopes(tf.constant([1, 1, 3]))
+    assert found[0].shape == [50, 16]
+    assert total.numpy()[:4, 0].tolist() == [0.0, 2.0, 0.0, 1.0]
