@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+import ebbflow.ops.elementwise.binary  # (installs operators)
 from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import EagerTensor
