@@ -51,6 +51,10 @@ def get_canonical_name_for_symbol(
     _, inner = decorators.unwrap(symbol)
     if api_name == "keras":
         return _exported(inner, add_prefix_to_v1_names)
+    if names := decorators.get_v2_names(inner):
+        return names[0]
+    if names := decorators.get_v1_names(inner):
+        return f"compat.v1.{names[0]}" if add_prefix_to_v1_names else names[0]
     target = public_functions.target_of(symbol) or public_functions.target_of(inner)
     if target is None:
         return None
@@ -80,4 +84,4 @@ def get_symbol_from_name(name: str) -> Any:
     try:
         return public_functions.public_function(name)
     except KeyError:
-        return None
+        return decorators.exported_by_programs.get(name)

@@ -24,6 +24,8 @@ class _Key:
         return self._object
 
     def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Key) and other is not None:
+            raise TypeError(f"Cannot compare what stands for an object with the object itself: {other!r}")
         return isinstance(other, _Key) and self.unwrapped is other.unwrapped
 
     def __hash__(self) -> int:

@@ -275,6 +275,8 @@ NAMES, NAMES_V1 = ATTRIBUTES["keras"]
 CONSTANTS, CONSTANTS_V1 = "_tf_api_constants", "_tf_api_constants_v1"
 exported: dict[str, Any] = {}
 """What Keras exported, by each of its names."""
+exported_by_programs: dict[str, Any] = {}
+"""What programs exported as TensorFlow does its own."""
 
 
 class SymbolAlreadyExposedError(Exception):
@@ -318,9 +320,9 @@ class api_export:  # noqa: N801
                 )
             with contextlib.suppress(AttributeError, TypeError):  # a thing that takes no attributes stays without
                 setattr(inner, attribute, names)
-        if self.api_name == "keras":
-            exported.update(dict.fromkeys(self.names, thing))
-            exported.update((f"compat.v1.{name}", thing) for name in self.names_v1)
+        found = exported if self.api_name == "keras" else exported_by_programs
+        found.update(dict.fromkeys(self.names, thing))
+        found.update((f"compat.v1.{name}", thing) for name in self.names_v1)
         return thing
 
     def export_constant(self, module_name: str, name: str) -> None:
@@ -334,12 +336,14 @@ class api_export:  # noqa: N801
 
 def get_v1_names(symbol: Any) -> list[str]:
     """Return the names under which a thing is shown in TF 1."""
-    return [name for _, old in ATTRIBUTES.values() for name in vars(symbol).get(old, ())]
+    held = getattr(unwrap(symbol)[1], "__dict__", {})
+    return [name for _, old in ATTRIBUTES.values() for name in held.get(old, ())]
 
 
 def get_v2_names(symbol: Any) -> list[str]:
     """Return the names under which a thing is shown in TF 2."""
-    return [name for new, _ in ATTRIBUTES.values() for name in vars(symbol).get(new, ())]
+    held = getattr(unwrap(symbol)[1], "__dict__", {})
+    return [name for new, _ in ATTRIBUTES.values() for name in held.get(new, ())]
 
 
 def get_v1_constants(module: Any) -> list[Any]:

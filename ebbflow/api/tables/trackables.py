@@ -32,6 +32,7 @@ INSIDE = """
 [core.identity]
 python.util.object_identity.: ObjectIdentityDictionary ObjectIdentitySet ObjectIdentityWeakKeyDictionary
 python.util.object_identity.ObjectIdentityWeakSet
+_Key as python.util.object_identity._ObjectIdentityWrapper
 [core.tensor]
 python.util.object_identity.Reference
 [functions.trackable_resource]
