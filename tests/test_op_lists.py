@@ -60,6 +60,7 @@ ALLOWED = {
     "savedmodel/safety.py:*": "nodes of a file, which may be of ops that nobody declares here",
     "savedmodel/show.py:*": "nodes of a GraphDef",
     "tf1/quantize/layers.py:*": "the nodes of a layer, as TensorFlow's rewrite looks for them",
+    "tf1/receptive_field.py:*": "nodes of a GraphDef",
     "tf1/quantize/unfused.py:*": "the layers whose normalisation is folded",
     "train/device_setter.py:STANDARD_PS_OPS": "TensorFlow's own list, which users are given and may change",
     # Not ops, though they are called like some.

@@ -82,4 +82,10 @@ contrib.learn.python.learn.estimators.tensor_signature.: tensors_compatible
 contrib.learn.datasets.: DATASETS SYNTHETIC make_dataset
 contrib.learn.python.learn.datasets.: SYNTHETIC
 contrib.learn.python.learn.datasets.synthetic.: circles spirals
+[tf1.receptive_field]
+contrib.receptive_field.receptive_field_api.: compute_receptive_field_from_graph_def get_compute_order
+contrib.receptive_field.: compute_receptive_field_from_graph_def get_compute_order
+contrib.receptive_field.python.util.receptive_field.: ReceptiveField compute_receptive_field_from_graph_def
+contrib.receptive_field.python.util.graph_compute_order.: get_compute_order parse_graph_nodes
+contrib.receptive_field.python.util.parse_layer_parameters.get_layer_params
 """  # noqa: E501 (names as long as those of TensorFlow)
