@@ -60,6 +60,11 @@ def run_body(body: FuncGraph, inputs: Sequence[Any], rows: Rows) -> list[Any]:
     for node in body._nodes:
         if node not in needed or node.type == "Placeholder":
             continue
+        if node in rows.seen_by_all:
+            if rows.parted:
+                raise ValueError("pfor_config: a row asks for the values of all rows inside a choice or a loop")
+            values[id(node._outputs[0])] = rows.stack(values[id(rows.seen_by_all[node])]).value
+            continue
         given = [values[id(t)] for t in node._inputs]
         if any(isinstance(x, Stacked) for x in given) or _draws(node):
             outputs = _apply(node, given, rows)

@@ -41,10 +41,15 @@ class Rows:
         self.count = count
         self.looped = looped
         """Told why, when an op is about to be done row by row; it may refuse by raising `NoRule`."""
+        self.seen_by_all: dict[Any, Any] = {}
+        """Nodes that stand for a tensor of every row, as any row may ask for (`Reductions`), each with that tensor."""
+        self.parted = False
 
     def of(self, count: Any) -> Rows:
         """Return other rows that are treated alike."""
-        return Rows(count, self.looped)
+        other = Rows(count, self.looped)
+        other.seen_by_all, other.parted = self.seen_by_all, True
+        return other
 
     @property
     def lead(self) -> Any:

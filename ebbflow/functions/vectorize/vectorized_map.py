@@ -8,6 +8,8 @@ kept: eagerly the stacked ops run at once and tapes see them, in a graph they be
 
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -79,13 +81,65 @@ def pfor(
     parallel_iterations: int | None = None,
     warn: bool = False,
 ) -> Any:
-    """Return what `loop_fn(i)` gives for each i from 0 to `iters`, stacked, computed for all of them at once."""
+    """Return what `loop_fn(i)` gives for each i from 0 to `iters`, stacked, computed for all of them at once.
+
+    A function that has an argument `pfor_config` is given `Reductions` there.
+    """
     known = iters if isinstance(iters, int) else convert(iters).constant_value()
     count = int(known) if known is not None else convert(iters, dtypes.int32)
+    asks = _asks_for_all_rows(loop_fn)
+    if asks and parallel_iterations is not None:
+        raise ValueError(
+            "Setting parallel_iterations currently unsupported if reductions across iterations are performed."
+        )
     with name_scope(None, "pfor"):
         numbers = raw.Range(0, count, 1)
-        slow = (lambda: map_fn_over(loop_fn, [numbers], count)) if fallback_to_while_loop else None
-        return _for_all(loop_fn, [numbers], count, slow, warn)
+        reductions = Reductions(count) if asks else None
+        row = functools.partial(loop_fn, pfor_config=reductions) if asks else loop_fn
+        slow = (lambda: _one_by_one(row, numbers, count, reductions)) if fallback_to_while_loop else None
+        return _for_all(row, [numbers], count, slow, warn, reductions)
+
+
+def _asks_for_all_rows(loop_fn: Callable[..., Any]) -> bool:
+    try:
+        return "pfor_config" in inspect.signature(loop_fn).parameters
+    except (TypeError, ValueError):  # a function that does not tell what it takes
+        return False
+
+
+class Reductions:
+    """What a row may ask of all rows: their values of a tensor, together or reduced."""
+
+    def __init__(self, count: Any) -> None:
+        self._count = count
+        self.asked: dict[Any, Any] = {}
+
+    def reduce_concat(self, x: Any) -> Any:
+        """Return the tensors of all rows, stacked."""
+        x = convert(x)
+        shape = raw.ConcatV2([[self._count] if isinstance(self._count, int) else self._count[None], raw.Shape(x)], 0)
+        stands = raw.BroadcastTo(raw.ExpandDims(x, 0), shape)
+        stands.set_shape([self._count if isinstance(self._count, int) else None, *x.shape])
+        self.asked[stands.op] = x
+        return stands
+
+    def reduce(self, fn: Callable[..., Any], *args: Any) -> Any:
+        """Return what `fn` gives for the tensors of all rows, stacked."""
+        return fn(*[self.reduce_concat(x) for x in args])
+
+    def reduce_mean(self, x: Any) -> Any:
+        """Return the mean of a tensor over the rows."""
+        return raw.Mean(self.reduce_concat(x), 0)
+
+    def reduce_sum(self, x: Any) -> Any:
+        """Return the sum of a tensor over the rows."""
+        return raw.Sum(self.reduce_concat(x), 0)
+
+
+def _one_by_one(row: Callable[..., Any], numbers: Any, count: Any, reductions: Reductions | None) -> Any:
+    if reductions is not None:
+        raise ValueError("pfor cannot reduce over rows (pfor_config) that must be done one after the other")
+    return map_fn_over(row, [numbers], count)
 
 
 def for_loop(
@@ -132,13 +186,22 @@ def _traced(row: Callable[..., Any], stacked: Sequence[Any]) -> FuncGraph:
     return build("vectorized_body", row, context.current_graph(), arguments)
 
 
-def _for_all(row: Any, stacked: Sequence[Any], count: Any, slow: Callable[[], Any] | None, warn: bool) -> Any:
+def _for_all(
+    row: Any,
+    stacked: Sequence[Any],
+    count: Any,
+    slow: Callable[[], Any] | None,
+    warn: bool,
+    reductions: Reductions | None = None,
+) -> Any:
     body = _traced(row, stacked)
     reason = obstacle(body)
     if reason is not None:
         _row_by_row(reason, slow is not None, warn)
         return slow()  # type: ignore[misc]
     rows = Rows(count, lambda reason: _row_by_row(reason, slow is not None, warn))
+    if reductions is not None:
+        rows.seen_by_all = reductions.asked
     inside = {id(taken): outside for outside, taken in body.captures}
     given = [*[Stacked(x) for x in stacked], *[inside[id(t)] for t in body.inputs[len(stacked) :]]]
     results = iter([rows.stack(x).value for x in run_body(body, given, rows)])

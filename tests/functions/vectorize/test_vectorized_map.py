@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 
 import numpy as np
@@ -308,3 +309,52 @@ def test_jacobians(use_pfor):
 def test_a_loop_takes_its_dtypes_in_order():
     found = for_loop(lambda i: (i * 2, None, (tf.cast(i, tf.float32),)), [tf.int32, tf.int32, tf.float32], 3)
     assert [None if x is None else x.numpy().tolist() for x in found] == [[0, 2, 4], None, [0.0, 1.0, 2.0]]
+
+
+X = np.arange(12.0, dtype=np.float32).reshape(4, 3)
+
+
+def _row(i):
+    return tf.gather(X, i)
+
+
+def _greatest(a, b):
+    return tf.reduce_max(a * b, 0)
+
+
+def _less(i, pfor_config, by):
+    return _row(i) - pfor_config.reduce_mean(_row(i)) * by
+
+
+REDUCED = {
+    "concat": (lambda i, pfor_config: _row(i) - tf.reduce_mean(pfor_config.reduce_concat(_row(i)), 0), X - X.mean(0)),
+    "mean": (lambda i, pfor_config: _row(i) - pfor_config.reduce_mean(_row(i)), X - X.mean(0)),
+    "sum": (lambda i, pfor_config: pfor_config.reduce_sum(_row(i) * _row(i)), np.tile((X * X).sum(0), [4, 1])),
+    "own": (
+        lambda i, pfor_config: pfor_config.reduce(_greatest, _row(i), tf.cast(i, tf.float32)[None]),
+        np.tile(X[3] * 3, [4, 1]),
+    ),
+    "of what is the same": (lambda i, pfor_config: _row(i) + pfor_config.reduce_sum(tf.constant(2.0)), X + 8),
+    "partial": (functools.partial(_less, by=2.0), X - 2 * X.mean(0)),
+}
+
+
+@pytest.mark.parametrize("case", REDUCED)
+@pytest.mark.parametrize("count", [4, None])
+def test_rows_see_all_rows(case, count):
+    row, wanted = REDUCED[case]
+    np.testing.assert_allclose(pfor(row, 4), wanted, rtol=1e-6)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        given = 4 if count else tf.compat.v1.placeholder_with_default(4, [])
+        np.testing.assert_allclose(session.run(pfor(row, given)), wanted, rtol=1e-6)
+
+
+def test_rows_that_cannot_see_all_rows():
+    with pytest.raises(ValueError, match="parallel_iterations currently unsupported"):
+        pfor(REDUCED["sum"][0], 4, parallel_iterations=2)
+
+    def inside(i, pfor_config):
+        return tf.cond(i > 1, lambda: pfor_config.reduce_sum(_row(i)), lambda: _row(i))
+
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="inside a choice or a loop"):
+        pfor(inside, 4)
