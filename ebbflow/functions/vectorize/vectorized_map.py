@@ -11,13 +11,14 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_dims
+from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.typing import Nested
 from ebbflow.functions.autograph.status import converted_where_on
 from ebbflow.functions.control_flow.loops import map_fn
@@ -87,6 +88,10 @@ def pfor(
     """
     known = iters if isinstance(iters, int) else convert(iters).constant_value()
     count = int(known) if known is not None else convert(iters, dtypes.int32)
+    if parallel_iterations is not None and parallel_iterations < 1:
+        raise ValueError(f"parallel_iterations must be None or a positive integer, got {parallel_iterations}")
+    if parallel_iterations == 1:
+        raise ValueError("Found `parallel_iterations == 1`. Use for_loop instead.")
     asks = _asks_for_all_rows(loop_fn)
     if asks and parallel_iterations is not None:
         raise ValueError(
@@ -146,6 +151,8 @@ def for_loop(
     loop_fn: Callable[[Any], Any], loop_fn_dtypes: Any, iters: Any, parallel_iterations: int | None = None
 ) -> Any:
     """Return what `loop_fn(i)` gives for each i from 0 to `iters`, stacked, computed one after the other."""
+    if parallel_iterations is not None and parallel_iterations < 1:
+        raise TypeError(f"parallel_iterations must be a positive integer, got {parallel_iterations}")
     numbers = raw.Range(0, convert(iters, dtypes.int32), 1)
     wanted = nest.flatten(loop_fn_dtypes)  # only how many matters: a loop may give a tuple where a list is told
     there = [True] * len(wanted)
@@ -205,9 +212,27 @@ def _for_all(
     inside = {id(taken): outside for outside, taken in body.captures}
     given = [*[Stacked(x) for x in stacked], *[inside[id(t)] for t in body.inputs[len(stacked) :]]]
     results = iter([rows.stack(x).value for x in run_body(body, given, rows)])
-    leaves = nest.flatten(body.structured_outputs, expand_composites=True)
-    flat = [None if leaf is None else next(results) for leaf in leaves]
-    return nest.pack_sequence_as(body.structured_outputs, flat, expand_composites=True)
+    flat = [_result(leaf, results, rows) for leaf in nest.flatten(body.structured_outputs)]
+    return nest.pack_sequence_as(body.structured_outputs, flat)
+
+
+def _result(leaf: Any, results: Iterator[Any], rows: Rows) -> Any:
+    """Return one result of a body for all rows, made of the next stacked tensors."""
+    if leaf is None:
+        return None
+    parts = [None if part is None else next(results) for part in nest.flatten(leaf, expand_composites=True)]
+    if isinstance(leaf, SparseTensor):
+        return _sparse_rows(*parts, rows)
+    return nest.pack_sequence_as(leaf, parts, expand_composites=True)
+
+
+def _sparse_rows(indices: Any, values: Any, shapes: Any, rows: Rows) -> SparseTensor:
+    """Return the sparse tensors of all rows as one, as large as the largest of them."""
+    count = raw.Cast(rows.count, DstT=dtypes.int64)
+    numbers = raw.BroadcastTo(rows.numbers(dtypes.int64, 2), raw.Shape(indices[:, :, :1]))
+    places = raw.Reshape(raw.ConcatV2([numbers, indices], 2), raw.Pack([-1, raw.Shape(indices)[2] + 1]))
+    whole = raw.ConcatV2([raw.ExpandDims(count, 0), raw.Max(shapes, 0)], 0)
+    return SparseTensor(places, raw.Reshape(values, [-1]), whole)
 
 
 def _row_by_row(reason: str, allowed: bool, warn: bool) -> None:

@@ -358,3 +358,31 @@ def test_rows_that_cannot_see_all_rows():
 
     with tf.Graph().as_default(), pytest.raises(ValueError, match="inside a choice or a loop"):
         pfor(inside, 4)
+
+
+SPARSE = {
+    "all differ": (lambda n: ([[n]], [n], [n + 1]), np.diag(np.arange(5))),
+    "places": (lambda n: ([[n]], [1], [5]), np.eye(5)),
+    "values": (lambda n: ([[0]], [n], [5]), np.arange(5)[:, None] * np.eye(5)[:1]),
+    "nothing": (lambda n: ([[0], [2]], [4, 6], [5]), np.tile([4, 0, 6, 0, 0], [5, 1])),
+    "two axes": (lambda n: ([[0, 0]], [1], [n + 1, n + 1]), np.tile(np.eye(5)[:1].T * np.eye(5)[:1], [5, 1, 1])),
+}
+
+
+@pytest.mark.parametrize("case", SPARSE)
+def test_sparse_tensors_of_rows_become_one(case):
+    made, wanted = SPARSE[case]
+
+    def row(i):
+        indices, values, shape = made(tf.cast(i, tf.int64))
+        return tf.SparseTensor(tf.cast(indices, tf.int64), values, tf.cast(shape, tf.int64))
+
+    np.testing.assert_array_equal(tf.sparse.to_dense(pfor(row, 5)), wanted)
+
+
+@pytest.mark.parametrize("many, says", [(0, "must be None or a positive integer"), (1, "Use for_loop instead")])
+def test_how_many_at_a_time(many, says):
+    with pytest.raises(ValueError, match=says):
+        pfor(lambda i: i, 3, parallel_iterations=many)
+    with pytest.raises(TypeError, match="must be a positive integer"):
+        for_loop(lambda i: i, tf.int32, 3, parallel_iterations=0)
