@@ -88,4 +88,8 @@ contrib.receptive_field.: compute_receptive_field_from_graph_def get_compute_ord
 contrib.receptive_field.python.util.receptive_field.: ReceptiveField compute_receptive_field_from_graph_def
 contrib.receptive_field.python.util.graph_compute_order.: get_compute_order parse_graph_nodes
 contrib.receptive_field.python.util.parse_layer_parameters.get_layer_params
+[tf1.target_columns]
+contrib.layers.: multi_class_target regression_target
+contrib.layers.python.layers.target_column.: binary_svm_target multi_class_target regression_target
+TargetColumn as contrib.layers.python.layers.target_column._TargetColumn
 """  # noqa: E501 (names as long as those of TensorFlow)

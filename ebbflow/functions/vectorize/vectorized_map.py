@@ -222,11 +222,11 @@ def _result(leaf: Any, results: Iterator[Any], rows: Rows) -> Any:
         return None
     parts = [None if part is None else next(results) for part in nest.flatten(leaf, expand_composites=True)]
     if isinstance(leaf, SparseTensor):
-        return _sparse_rows(*parts, rows)
+        return _sparse_rows(rows, *parts)
     return nest.pack_sequence_as(leaf, parts, expand_composites=True)
 
 
-def _sparse_rows(indices: Any, values: Any, shapes: Any, rows: Rows) -> SparseTensor:
+def _sparse_rows(rows: Rows, indices: Any, values: Any, shapes: Any) -> SparseTensor:
     """Return the sparse tensors of all rows as one, as large as the largest of them."""
     count = raw.Cast(rows.count, DstT=dtypes.int64)
     numbers = raw.BroadcastTo(rows.numbers(dtypes.int64, 2), raw.Shape(indices[:, :, :1]))
