@@ -92,4 +92,7 @@ contrib.receptive_field.python.util.parse_layer_parameters.get_layer_params
 contrib.layers.: multi_class_target regression_target
 contrib.layers.python.layers.target_column.: binary_svm_target multi_class_target regression_target
 TargetColumn as contrib.layers.python.layers.target_column._TargetColumn
+[tf1.input_pipeline]
+contrib.input_pipeline.: obtain_next seek_next
+contrib.input_pipeline.python.ops.input_pipeline_ops.: obtain_next seek_next
 """  # noqa: E501 (names as long as those of TensorFlow)
