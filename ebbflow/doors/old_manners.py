@@ -38,9 +38,21 @@ def _array(now: Call, *args: Any, **kwargs: Any) -> Any:
     if isinstance(sys.exc_info()[1], OverflowError):
         kind = args[1] if len(args) > 1 else kwargs["dtype"]
         return now(args[0]).astype(kind)
+    if kwargs.get("dtype") in ABSTRACT:
+        return now(*args, **{**kwargs, "dtype": ABSTRACT[kwargs["dtype"]]})
     if kwargs.get("copy") is False:
         return now(*args, **{**kwargs, "copy": None})
     return NotImplemented if "dtype" in kwargs or len(args) > 1 else now(*args, **kwargs, dtype=object)
+
+
+ABSTRACT = {np.integer: np.int_, np.signedinteger: np.int_, np.unsignedinteger: np.uint} | dict.fromkeys(
+    (np.floating, np.inexact, np.number), np.float64
+)
+"""Kinds of numbers that stood for a dtype."""
+
+
+def _made(now: Call, shape: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
+    return now(shape, ABSTRACT[dtype], *args, **kwargs) if dtype in ABSTRACT else NotImplemented
 
 
 def _fromstring(now: Call, string: Any, dtype: Any = float, count: int = -1, sep: str = "") -> Any:
@@ -68,7 +80,7 @@ STACKS = ("stack", "vstack", "hstack", "dstack", "column_stack")
 
 FUNCTIONS: dict[str, Call] = {
     "array": _array, "asarray": _array, "fromstring": _fromstring, "reshape": _reshape, "histogram": _histogram,
-    "sum": _sum, **dict.fromkeys(STACKS, _stack),
+    "sum": _sum, **dict.fromkeys(("empty", "zeros", "ones"), _made), **dict.fromkeys(STACKS, _stack),
 }  # fmt: skip
 """Functions of NumPy -> how they were called."""
 
