@@ -15,7 +15,7 @@ import sys
 from typing import Any
 
 from ebbflow.core import errors
-from ebbflow.platform import config
+from ebbflow.platform import config, imports
 
 
 class Later:
@@ -73,7 +73,9 @@ def jax() -> Any:
         threads = config.get_intra_op_parallelism_threads()
         if threads:  # read once, when the first computation is made
             os.environ.setdefault("PJRT_NPROC", str(threads))
-    return importlib.import_module("jax")  # heavy (a second), optional
+    with imports.alone():
+        importlib.import_module("jax.numpy")
+        return importlib.import_module("jax")  # heavy (a second), optional
 
 
 @functools.cache
