@@ -250,16 +250,21 @@ def _read_names(source: str | bytes, era: Era, package: str) -> list[str]:
 
 def _compared(tree: ast.AST) -> Iterator[str]:
     """Yield the texts that a `__version__` is compared with; PREFIX where its first letters are taken for a number."""
+    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and _is_version(node.value)]
+    names = {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare) and not isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.In, ast.NotIn)):
             sides = [node.left, *node.comparators]
-            if any(isinstance(side, ast.Attribute) and side.attr == "__version__" for side in sides):
+            if any(_is_version(side) or (isinstance(side, ast.Name) and side.id in names) for side in sides):
                 yield from (s.value for s in sides if isinstance(s, ast.Constant) and isinstance(s.value, str))
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and node.slice.lower is None:
             upper = node.slice.upper
-            versioned = isinstance(node.value, ast.Attribute) and node.value.attr == "__version__"
-            if versioned and isinstance(upper, ast.Constant) and upper.value == len(PREFIX):
+            if _is_version(node.value) and isinstance(upper, ast.Constant) and upper.value == len(PREFIX):
                 yield PREFIX
+
+
+def _is_version(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "__version__"
 
 
 def _parts(version: str) -> list[int]:

@@ -107,6 +107,8 @@ def test_what_speaks_for_keras_2(source, number):
         ("import tensorflow as tf; assert tf.__version__ >= '1.4'", True),
         ("import tensorflow as tf\nif '1.2.0' < tf.__version__: pass", True),
         ("import tensorflow as tf; x = float(tf.__version__[:3]) > 1.3", True),
+        ("import tensorflow as tf\nv = tf.__version__\nassert '1.5' <= v", True),
+        ("import tensorflow as tf\nv = tf.__version__\nassert '1.0' <= v", False),
         ("import tensorflow as tf; tf.__version__ >= '1.0'", False),
         ("import tensorflow as tf; tf.__version__ == '1.4'", False),
         ("import tensorflow as tf; LooseVersion(tf.__version__) >= LooseVersion('1.4')", False),
