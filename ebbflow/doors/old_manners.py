@@ -189,6 +189,10 @@ def _font_size(self: Any, text: str, *args: Any, **kwargs: Any) -> tuple[int, in
     return int(right), int(bottom)
 
 
+def _tostring_rgb(self: Any) -> bytes:
+    return np.asarray(self.buffer_rgba())[..., :3].tobytes()
+
+
 def _set_window_title(self: Any, title: str) -> None:
     if self.manager is not None:
         self.manager.set_window_title(title)
@@ -212,6 +216,7 @@ METHODS: dict[str, dict[str, dict[str, Any]]] = {
     "PIL.ImageDraw": {"ImageDraw": {"textsize": _text_size, "multiline_textsize": _text_size}},
     "PIL.ImageFont": {kind: {"getsize": _font_size} for kind in ("FreeTypeFont", "ImageFont", "TransposedFont")},
     "matplotlib.backend_bases": {"FigureCanvasBase": {"set_window_title": _set_window_title}},
+    "matplotlib.backends.backend_agg": {"FigureCanvasAgg": {"tostring_rgb": _tostring_rgb}},
     "matplotlib.axes": {"Axes": {"hold": replacements.nothing}},
 }
 """Module -> class -> methods and properties that are gone, and what they did."""

@@ -195,3 +195,12 @@ def test_methods_of_pillow_are_lent(keeper):
     finally:
         for module in (ImageDraw, ImageFont):
             old_manners.take_back(module)
+
+
+def test_pictures_of_canvases_are_bytes(keeper):
+    canvas = type("FigureCanvasAgg", (), {"buffer_rgba": lambda self: np.arange(8, dtype=np.uint8).reshape(1, 2, 4)})
+    module = types.ModuleType("matplotlib.backends.backend_agg")
+    module.FigureCanvasAgg = canvas
+    old_manners.teach_methods(keeper, module)
+    assert eval(compile("canvas.tostring_rgb()", OWN, "eval"), {"canvas": canvas()}) == bytes([0, 1, 2, 4, 5, 6])
+    old_manners.take_back(module)
