@@ -8,6 +8,7 @@ from task to task. Knows peers and parts; where nodes go is the runtime's.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 import weakref
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ebbflow import messages
+from ebbflow.cluster.departed import departed
 from ebbflow.cluster.endpoint import here
 from ebbflow.cluster.peers import LocalPeer, RemotePeer, peer_at
 from ebbflow.cluster.steps import Step
@@ -53,7 +55,10 @@ class Cluster:
         self.devices: list[Device] = []
         try:
             for name in sorted(wanted, key=lambda name: (name != self.master, name)):
-                peer = first if name == self.master else _reached(tasks[name], name, end)
+                try:
+                    peer = first if name == self.master else _reached(tasks[name], name, end)
+                except _DepartedError:
+                    continue
                 self.devices += peer.open(self._session, name, asked, self.master)
                 self.peers[name] = peer
         except BaseException:
@@ -106,10 +111,16 @@ def _deadline(config: Any) -> _Deadline:
     return _Deadline(time.monotonic() + seconds, seconds, error)
 
 
+class _DepartedError(Exception):
+    """A task has done its work, and is gone."""
+
+
 def _reached(address: str, name: str, end: _Deadline) -> LocalPeer | RemotePeer:
     """Return a task, waiting until it answers."""
     remind = time.monotonic() + REMIND_SECONDS
     while True:
+        if name in departed():
+            raise _DepartedError(name)
         left = end.time - time.monotonic()
         try:
             return peer_at(address, max(min(left, ATTEMPT_SECONDS), 0.02))
@@ -156,7 +167,8 @@ def reset(target: str, containers: Sequence[str], config: Any) -> None:
     first = _reached(address, target, end)
     for name, where in _tasks(asked, first.describe(), address).items():
         if where == address or _admitted(name, asked.device_filters):
-            (first if where == address else _reached(where, name, end)).reset(containers)
+            with contextlib.suppress(_DepartedError):
+                (first if where == address else _reached(where, name, end)).reset(containers)
 
 
 class ClusterTeam:

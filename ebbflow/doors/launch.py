@@ -110,6 +110,7 @@ class Supervisor:
         self._cluster = self._places()
         self._chief = next(task for task in self._tasks if task.job == "worker")
         self._events: Any = None
+        self._told: list[str] = []  # the workers that the others know to be done
 
     def run(self, events: str | None = None) -> int:
         """Start all tasks, and return when the workers are done or one has failed for good."""
@@ -149,6 +150,7 @@ class Supervisor:
         if self._events is not None:
             environment[EVENTS] = self._events
         task.start(self._command, environment)
+        task.tell(self._told)
         self._note("start", task)
 
     def _note(self, event: str, task: TaskProcess, **more: Any) -> None:
@@ -177,12 +179,22 @@ class Supervisor:
                     return code if code > 0 else 1
                 break
             workers = [task for task in self._tasks if task.job == "worker"]
+            self._tell_who_is_done(workers)
             if all(self._done(task) for task in workers):
                 for task in workers:
                     if task.ended() != 0:
                         say(f"[launch] {task.name} ended with {task.ended()} when the chief was done")
                 return 0
             time.sleep(POLL_SECONDS)
+
+    def _tell_who_is_done(self, workers: Sequence[TaskProcess]) -> None:
+        """Have tasks know which workers have ended well: sessions wait for those no longer."""
+        done = [task.name for task in workers if task.ended() == 0]
+        if done != self._told and not self._together:
+            self._told = done
+            for task in self._tasks:
+                if task.ended() is None:
+                    task.tell(done)
 
     def _done(self, task: TaskProcess) -> bool:
         """Return whether a worker has ended and is not needed again: it was done, or the chief is and nobody waits."""

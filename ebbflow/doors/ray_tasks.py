@@ -85,6 +85,10 @@ class Host:
         self._task.start(command, {**os.environ, **environment})
         return self._task.pid
 
+    def tell(self, done: list[str]) -> None:
+        """Tell the process which other tasks have done their work."""
+        self._task.tell(done)
+
     def status(self) -> tuple[int | None, float, list[str]]:
         """Return what the process ended with, how long it has shown no life, and its lines since the last question."""
         lines, self._lines[:] = list(self._lines), []
@@ -124,6 +128,11 @@ class RayTask:
         kept = {key: value for key, value in environment.items() if key.startswith(_KEPT)}
         self._ended, self._silent = None, 0.0
         self.pid = self._ray.get(self._actor.start.remote(list(command), kept), timeout=PATIENCE_SECONDS)
+
+    def tell(self, done: Sequence[str]) -> None:
+        """Tell the process which other tasks have done their work."""
+        if self._actor is not None and done:
+            self._actor.tell.remote(list(done))
 
     def ended(self) -> int | None:
         """Return what the process ended with, or None while it runs."""

@@ -18,7 +18,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-SUPERVISOR, ALIVE = "EBBFLOW_SUPERVISOR", "EBBFLOW_ALIVE"
+from ebbflow.cluster import departed
+from ebbflow.cluster.departed import ALIVE
+
+SUPERVISOR = "EBBFLOW_SUPERVISOR"
 BEAT_SECONDS = 0.5
 START_SECONDS = 30.0
 """How long a task may take to show that it is alive when it is started, beyond what it may be silent later."""
@@ -75,6 +78,10 @@ class TaskProcess:
     def silent_seconds(self) -> float:
         """Return how long the process has not shown that it is alive."""
         return time.time() - os.fstat(self._alive.fileno()).st_mtime
+
+    def tell(self, done: Sequence[str]) -> None:
+        """Tell the process which other tasks have done their work, and will not be there any more."""
+        departed.tell(self._alive.fileno(), done)
 
     def kill(self) -> None:
         """End the process by force, frozen or not."""

@@ -64,6 +64,29 @@ def test_a_failed_task_starts_again_in_the_next_generation(script):
     assert "restarts: 1" in done.stdout
 
 
+LATE = """
+import json, os, time
+from ebbflow.cluster.departed import departed
+
+task = json.loads(os.environ["TF_CONFIG"])["task"]
+end = time.monotonic() + 60
+while task["type"] == "worker" and task["index"] == 1 and not departed() and time.monotonic() < end:
+    time.sleep(0.02)
+if task["type"] == "ps":
+    time.sleep(600)
+print("knows of", *departed())
+"""
+
+
+def test_a_worker_knows_of_another_that_is_done(tmp_path):
+    """A session that it makes then does not wait for it."""
+    script = tmp_path / "script.py"
+    script.write_text(LATE)
+    done = launched("--ps", 1, "--workers", 2, script)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "[worker 1] knows of /job:worker/replica:0/task:0" in done.stdout
+
+
 def test_a_task_that_always_fails_ends_the_program(script):
     done = launched("-n", 2, "--restarts", 1, script, 3, 99)
     assert done.returncode == 3
