@@ -14,6 +14,7 @@ from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Nested
 from ebbflow.distribute.values import PerReplica, PerReplicaSpec
+from ebbflow.functions.autograph.iteration import Drawn, register
 from ebbflow.ops.declare import raw
 
 if TYPE_CHECKING:
@@ -250,6 +251,10 @@ class DistributedDatasetsFromFunction(DistributedDataset):
         super().__init__(dataset, replicas)
         self._batches = dataset.batch(replicas, drop_remainder=True)
         self._how = Dealing(replicas, whole=True)
+
+
+register(DistributedDataset, lambda dataset: Drawn(iter(dataset)))
+register(DistributedIterator, Drawn)
 
 
 class InputIterator:

@@ -28,6 +28,9 @@ class _DefaultDistributionStrategy(Strategy):
         with current.entered(Place(self)):
             yield self
 
+    def _open(self) -> Any:
+        return current.entered(Place(self))  # variables are the program's own
+
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
         """Call `fn`."""
         if not current.thread.places:  # a plain program: nothing to enter

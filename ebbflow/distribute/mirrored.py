@@ -87,7 +87,7 @@ class MirroredExtended(Extended):
         for i, device in enumerate(self._devices):
             if i:
                 name = f"{copies[0]._name}/replica_{i}"
-                kwargs.update(initial_value=copies[0].value(), name=name, dtype=None, shape=None)
+                kwargs.update(initial_value=_value_of(copies[0]), name=name, dtype=None, shape=None)
             with device_scope(device):
                 copies.append(next_creator(**kwargs))
         kind = SyncOnReadVariable if on_read else MirroredVariable
@@ -204,6 +204,12 @@ class MirroredExtended(Extended):
         """Return a dataset whose elements go to the replicas of this process one after the other."""
         count = len(self._devices)
         return dataset if count == 1 else DistributedDatasetsFromFunction(dataset, count)
+
+
+def _value_of(variable: Any) -> Any:
+    """Return the value of a variable, for another one; in a function, how it is asked for where variables are made."""
+    graph = context.current_graph()
+    return variable.value if graph is not None and graph.building_function else variable.value()
 
 
 def _collect(variable: Any, collections: Sequence[str]) -> None:

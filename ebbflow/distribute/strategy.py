@@ -93,15 +93,20 @@ class Strategy:
     def scope(self) -> Iterator[Strategy]:
         """Make variables as this strategy has them inside the block, and let it hold there."""
         current.require_cross_replica(self)
-        with current.entered(Place(self)), variables.variable_creator_scope(self._extended._variable):
+        with self._open():
             yield self
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[None]:
+        with current.entered(Place(self)), variables.variable_creator_scope(self._extended._variable):
+            yield
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Nested:
         """Call `fn` once in each replica, with its own values of `args`; return what they gave."""
         if not isinstance(args, (list, tuple)):
             raise ValueError(f"positional args must be a list or tuple, got {type(args)}")
         current.require_cross_replica(self)
-        with current.entered(Place(self)):
+        with self._open():
             return self._extended.call_for_each_replica(converted_where_on(fn), args, kwargs or {})
 
     def reduce(self, reduce_op: ReduceOp | str, value: Nested, axis: int | None = None) -> Tensor:

@@ -302,3 +302,39 @@ def test_rows_are_not_gathered(strategy):
         strategy.gather(rows, axis=0)
     with pytest.raises(TypeError, match="Expected `reduce_op`"):
         strategy.reduce(None, 1.0, axis=None)
+
+
+@pytest.mark.parametrize("of", [lambda d: d, iter], ids=["dataset", "iterator"])
+def test_a_function_goes_over_a_dataset(strategy, of):
+    """TensorFlow 2.21 gives these sums."""
+    dealt = strategy.experimental_distribute_dataset(tf.data.Dataset.range(7).batch(3))
+
+    @tf.function
+    def total(elements):
+        found = tf.constant(0, tf.int64)
+        for x in elements:
+            found += strategy.reduce("SUM", strategy.run(tf.reduce_sum, args=(x,)), axis=None)
+            if found > 14:
+                break
+        return found
+
+    assert [int(total(of(dealt))), int(total(of(dealt)))] == [15, 15]
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_function_makes_its_variables_when_it_is_first_run(strategy, inside):
+    class Scale(tf.Module):
+        v = None
+
+        @tf.function
+        def __call__(self, x):
+            if self.v is None:
+                self.v = tf.Variable(2.0)
+            return x * self.v
+
+    scale = Scale()
+    for _ in range(2):
+        with strategy.scope() if inside else contextlib.nullcontext():
+            result = strategy.run(lambda x: scale(x), args=(tf.constant(3.0),))
+    assert [float(x) for x in strategy.experimental_local_results(result)] == [6.0, 6.0]
+    assert [float(copy) for copy in scale.v.values] == [2.0, 2.0]
