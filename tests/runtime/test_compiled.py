@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 
 import numpy as np
 
@@ -88,3 +89,59 @@ def test_shapes_that_keep_changing_have_a_program_that_is_open_where_they_change
         for _ in range(OFTEN - 1):
             assert run(4, 2)._programs.keys() == {"any"}
         assert run(4, 2)._programs.keys() == {"any", ((4, 2), ())}
+
+
+# --- calls that go straight to their Program --------------------------------------------------------------------------
+
+
+def settled(function, *args):
+    f = tf.function(function)
+    for _ in range(4):
+        f(*args)
+    assert f.get_concrete_function(*args).graph.straight is not None
+    return f
+
+
+def test_a_program_without_memory_of_its_own_serves_all_threads():
+    f = settled(lambda x: x + x, tf.ones([3]))
+    wrong = []
+
+    def work(number):
+        for i in range(300):
+            if not (f(tf.fill([3], float(number + i))).numpy() == 2.0 * (number + i)).all():
+                wrong.append((number, i))
+
+    threads = [threading.Thread(target=work, args=(1000 * i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_straight_call_goes_on_where_warnings_are_errors():
+    f = settled(lambda x: x * x, tf.ones([3]))
+    with np.errstate(all="raise"):
+        np.testing.assert_array_equal(f(tf.constant([1e30, 2.0, -1e30])), [np.inf, 4.0, np.inf])
+
+
+def test_a_straight_call_stops_when_its_body_changes():
+    f = settled(lambda x: tf.identity(x * 2.0), tf.ones([3]))
+    graph = f.get_concrete_function(tf.ones([3])).graph
+    product = next(op for op in graph.get_operations() if op.type == "Mul")
+    with graph.as_default():
+        product._update_input(1, tf.constant(5.0))
+    np.testing.assert_array_equal(f(tf.ones([3])), [5.0, 5.0, 5.0])
+
+
+def test_several_arrays_and_results_go_straight():
+    captured = tf.constant([1.0, 2.0])
+    f = settled(lambda x, y: {"sum": x + y + captured, "difference": x - y}, tf.ones([2]), tf.ones([2]))
+    found = f(tf.constant([3.0, 4.0]), tf.constant([1.0, 1.0]))
+    np.testing.assert_array_equal(found["sum"], [5.0, 7.0])
+    np.testing.assert_array_equal(found["difference"], [2.0, 3.0])
+    with tf.GradientTape() as tape:
+        x = tf.constant([3.0, 4.0])
+        tape.watch(x)
+        y = f(x, x)["sum"]
+    np.testing.assert_array_equal(tape.gradient(y, x), [2.0, 2.0])

@@ -14,10 +14,11 @@ import sys
 
 _DONT_NEED = 4  # of <sys/mman.h>
 MAPS = "/proc/self/maps"
+_found: dict[str, list[tuple[int, int]]] = {}  # of libraries, which stay where they are
 
 
 def let_go_of_code(library: str = "libllvmlite") -> None:
-    """Have the pages of a library's code leave this process until they are used again; it must have been loaded."""
+    """Have the pages of a library's code leave this process until they are used again."""
     for start, size in _code_of(library):
         _madvise()(start, size, _DONT_NEED)
 
@@ -39,15 +40,17 @@ def code_of(library: str, maps: str) -> list[tuple[int, int]]:
     return found
 
 
-@functools.cache
 def _code_of(library: str) -> list[tuple[int, int]]:
-    if sys.platform != "linux":
-        return []
-    try:
-        with open(MAPS) as maps:
-            return code_of(library, maps.read())
-    except OSError:  # a system without it: nothing is gained there, and nothing lost
-        return []
+    if library not in _found and sys.platform == "linux":
+        try:
+            with open(MAPS) as maps:
+                spans = code_of(library, maps.read())
+        except OSError:  # a system without it: nothing is gained there, and nothing lost
+            return []
+        if not spans:  # not loaded yet
+            return []
+        _found[library] = spans
+    return _found.get(library, [])
 
 
 @functools.cache
