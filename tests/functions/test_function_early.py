@@ -131,6 +131,11 @@ def run(fetches, feeds=None):
         return session.run(fetches, feeds)
 
 
+def run_in(graph, fetches):
+    with v1.Session(graph=graph) as session:
+        return session.run(fetches)
+
+
 def test_typed_functions():
     @Defun(tf.float32, tf.float32)
     def both(x, y):
@@ -145,6 +150,14 @@ def test_typed_functions():
     np.testing.assert_allclose(got, [[2.0, 18.0], [3.0, 9.0], [4.0, 12.0]])
     np.testing.assert_allclose(both(2.0, 3.0), [6.0, 5.0])  # eagerly, too
     assert both.declared_input_types == (tf.float32, tf.float32)
+
+
+def test_calls_of_typed_functions_are_named_after_them():
+    square = Defun(tf.float32, func_name="Square2")(lambda x: x * x)
+    with tf.Graph().as_default() as graph, tf.name_scope("s"):
+        calls = [square(2.0), square(3.0), square(4.0, name="third")]
+    assert [y.op.name for y in calls] == ["s/Square2", "s/Square2_1", "s/third"]
+    assert run_in(graph, calls) == [4.0, 9.0, 16.0]
 
 
 def test_arguments_of_typed_functions_are_not_called_as_its_locals():
