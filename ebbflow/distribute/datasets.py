@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ebbflow.core import context, nest
+import numpy as np
+
+from ebbflow.core import context, dtypes, nest
 from ebbflow.core.composite import BatchableTypeSpec, CompositeTensor, TypeSpec
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
@@ -15,6 +17,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Nested
 from ebbflow.distribute.values import PerReplica, PerReplicaSpec
 from ebbflow.functions.autograph.iteration import Drawn, register
+from ebbflow.functions.control_flow.cond import cond
 from ebbflow.ops.declare import raw
 
 if TYPE_CHECKING:
@@ -88,6 +91,12 @@ class Dealing(NamedTuple):
     replicas: int
     whole: bool = False
 
+    draws = 1
+
+    def drawn(self, elements: Sequence[Any]) -> Any:
+        """Return one element, drawn from an iterator, as values for each replica."""
+        return self.deal(elements[0])
+
     def deal(self, element: Any) -> Any:
         """Return an element as values for each replica."""
         return nest.map_structure(self._deal_tensor, element)
@@ -127,10 +136,41 @@ class Dealing(NamedTuple):
         return PerReplicaSpec(*[part] * self.replicas)
 
 
+class Turns(NamedTuple):
+    """How elements go to replicas that have one each, in turn. Those that the last turn lacks are empty batches."""
+
+    replicas: int
+
+    @property
+    def draws(self) -> int:
+        """How many elements go to the replicas at once."""
+        return self.replicas
+
+    def drawn(self, elements: Sequence[Any]) -> Any:
+        """Return as many elements as there are replicas as values for each of them."""
+        return nest.map_structure(lambda *parts: PerReplica(parts), *elements)
+
+    def spec(self, element_spec: Any) -> Any:
+        """Return the type of such a value."""
+        return nest.map_structure(lambda spec: PerReplicaSpec(*[spec] * self.replicas), element_spec)
+
+
+def _nothing(element_spec: Any) -> Any:
+    """Return an empty batch of a type; None where batches of the type have one size, so that there are no smaller."""
+    leaves = nest.flatten(element_spec)
+    if not all(isinstance(spec, TensorSpec) and spec.shape.rank and spec.shape[0] is None for spec in leaves):
+        return None
+    return nest.map_structure(lambda spec: raw.Fill([n or 0 for n in spec.shape], _zero(spec)), element_spec)
+
+
+def _zero(spec: TensorSpec) -> Any:
+    return convert("" if spec.dtype == dtypes.string else np.zeros([], spec.dtype.np), spec.dtype)
+
+
 class DistributedIterator(CompositeTensor):
     """Goes over the elements of a dataset of several replicas."""
 
-    def __init__(self, iterator: Any, how: Dealing):
+    def __init__(self, iterator: Any, how: Dealing | Turns):
         self._iterator, self._how = iterator, how
 
     @property
@@ -146,15 +186,33 @@ class DistributedIterator(CompositeTensor):
         return self
 
     def __next__(self) -> Any:
-        return self._how.deal(next(self._iterator))
+        return self._how.drawn([next(self._iterator), *self._others()])
 
     def get_next(self) -> Nested:
         """Return the next element, one value for each replica; behind the last, `tf.errors.OutOfRangeError`."""
-        return self._how.deal(self._iterator.get_next())
+        return self._how.drawn([self._iterator.get_next(), *self._others()])
+
+    def _others(self) -> list[Any]:
+        """Return the elements of the replicas behind the first."""
+        lacking = self._how.draws > 1 and _nothing(self._iterator.element_spec) is not None
+        draw = (lambda: _value_or_nothing(self._iterator.get_next_as_optional())) if lacking else self._drawn_next
+        return [draw() for _ in range(self._how.draws - 1)]
+
+    def _drawn_next(self) -> Any:
+        return next(self._iterator) if context.executing_eagerly() else self._iterator.get_next()
 
     def get_next_as_optional(self) -> Nested:
         """Return the next element as an optional, which is empty behind the last."""
-        return DistributedOptional(self._iterator.get_next_as_optional(), self._how)
+        drawn = [self._iterator.get_next_as_optional() for _ in range(self._how.draws)]
+        return DistributedOptional(drawn, self._how)
+
+
+def _value_or_nothing(optional: Any) -> Any:
+    """Return the value of an optional; without one an empty batch, if there are such."""
+    nothing = _nothing(optional.element_spec)
+    if nothing is None:
+        return optional.get_value()
+    return cond(optional.has_value(), optional.get_value, lambda: nothing)
 
 
 class DistributedIteratorSpec(TypeSpec):
@@ -162,7 +220,7 @@ class DistributedIteratorSpec(TypeSpec):
 
     __slots__ = ("_how", "_inner")
 
-    def __init__(self, inner: TypeSpec, how: Dealing):
+    def __init__(self, inner: TypeSpec, how: Dealing | Turns):
         self._inner, self._how = inner, how
 
     @property
@@ -189,24 +247,29 @@ class DistributedIteratorSpec(TypeSpec):
 class DistributedOptional(CompositeTensor):
     """An element for several replicas, or none."""
 
-    def __init__(self, optional: Any, how: Dealing):
-        self._optional, self._how = optional, how
+    def __init__(self, optionals: Sequence[Any], how: Dealing | Turns):
+        self._optionals, self._how = list(optionals), how
 
     @property
     def element_spec(self) -> Any:
-        return self._how.spec(self._optional.element_spec)
+        return self._how.spec(self._optionals[0].element_spec)
 
     @property
     def _type_spec(self) -> DistributedOptionalSpec:
-        return DistributedOptionalSpec(self._optional._type_spec, self._how)
+        return DistributedOptionalSpec(self._optionals[0]._type_spec, self._how)
 
     def has_value(self, name: str | None = None) -> Any:
         """Return whether there is an element."""
-        return self._optional.has_value(name)
+        fits = self._optionals if _nothing(self._optionals[0].element_spec) is None else self._optionals[:1]
+        found = fits[0].has_value(name)
+        for other in fits[1:]:
+            found = raw.LogicalAnd(found, other.has_value())
+        return found
 
     def get_value(self, name: str | None = None) -> Any:
         """Return the element, a value for each replica."""
-        return self._how.deal(self._optional.get_value(name))
+        first, *others = self._optionals
+        return self._how.drawn([first.get_value(name), *map(_value_or_nothing, others)])
 
 
 class DistributedOptionalSpec(DistributedIteratorSpec):
@@ -218,19 +281,24 @@ class DistributedOptionalSpec(DistributedIteratorSpec):
     def value_type(self) -> type:
         return DistributedOptional
 
+    @property
+    def _component_specs(self) -> Any:
+        return [self._inner._component_specs] * self._how.draws
+
     def _to_components(self, value: Any) -> Any:
-        return self._inner._to_components(value._optional)
+        return [self._inner._to_components(optional) for optional in value._optionals]
 
     def _from_components(self, components: Any) -> Any:
-        return DistributedOptional(self._inner._from_components(components), self._how)
+        return DistributedOptional([self._inner._from_components(one) for one in components], self._how)
 
 
 class DistributedDataset:
     """A dataset whose batches are divided among replicas."""
 
     def __init__(self, dataset: DatasetV2, replicas: int):
-        self._dataset = self._batches = dataset
-        self._how = Dealing(replicas)
+        self._dataset = self._batches = dataset  # in TF 1 iterators go over these, dealt so
+        self._how: Dealing | Turns = Dealing(replicas)
+        self._dealing = Dealing(replicas)
 
     @property
     def element_spec(self) -> Nested:
@@ -241,7 +309,7 @@ class DistributedDataset:
         return self._dataset.cardinality()
 
     def __iter__(self) -> Iterator[Any]:
-        return DistributedIterator(iter(self._batches), self._how)
+        return DistributedIterator(iter(self._dataset), self._how)
 
 
 class DistributedDatasetsFromFunction(DistributedDataset):
@@ -250,7 +318,7 @@ class DistributedDatasetsFromFunction(DistributedDataset):
     def __init__(self, dataset: Any, replicas: int):
         super().__init__(dataset, replicas)
         self._batches = dataset.batch(replicas, drop_remainder=True)
-        self._how = Dealing(replicas, whole=True)
+        self._how, self._dealing = Turns(replicas), Dealing(replicas, whole=True)
 
 
 register(DistributedDataset, lambda dataset: Drawn(iter(dataset)))
@@ -265,7 +333,7 @@ class InputIterator:
     def __init__(self, dataset: Any):
         divided = isinstance(dataset, DistributedDataset)
         self._batches: Any = dataset._batches if divided else dataset
-        self._how: Dealing | None = dataset._how if divided else None
+        self._how: Dealing | None = dataset._dealing if divided else None
         self._iterator: Any = None
         self.initialize()
 

@@ -338,3 +338,38 @@ def test_a_function_makes_its_variables_when_it_is_first_run(strategy, inside):
             result = strategy.run(lambda x: scale(x), args=(tf.constant(3.0),))
     assert [float(x) for x in strategy.experimental_local_results(result)] == [6.0, 6.0]
     assert [float(copy) for copy in scale.v.values] == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("rows, batch, batches, summed", [
+    (5, 2, [[[0, 1], [2, 3]], [[4], []]], [10, 2]), (7, 2, [[[0, 1], [2, 3]], [[4, 5], [6]]], [21, 2]),
+    (8, 2, [[[0, 1], [2, 3]], [[4, 5], [6, 7]]], [28, 2]), (4, None, [[0, 1], [2, 3]], [6, 2]), (0, 2, [], [0, 0]),
+])  # fmt: skip
+def test_what_the_last_turn_lacks_is_an_empty_batch(strategy, rows, batch, batches, summed):
+    """As TensorFlow 2.21 deals what a function's dataset has: no row is left out, and batches need not be alike."""
+
+    def dataset(context):
+        numbers = tf.data.Dataset.range(rows)
+        return numbers if batch is None else numbers.batch(batch)
+
+    dealt = strategy.distribute_datasets_from_function(dataset)
+    results = strategy.experimental_local_results
+    assert [[part.numpy().tolist() for part in results(x)] for x in dealt] == batches
+
+    @tf.function
+    def total(elements):
+        found, count = tf.constant(0, tf.int64), 0
+        for x in elements:
+            found += strategy.reduce("SUM", strategy.run(tf.reduce_sum, args=(x,)), axis=None)
+            count += 1
+        return found, count
+
+    assert [int(x) for x in total(dealt)] == summed
+    iterator = iter(dealt)
+    step = tf.function(lambda i: strategy.run(lambda x: x + 1, args=(next(i),)))
+    for expected in batches:
+        assert [part.numpy().tolist() for part in results(step(iterator))] == [
+            (np.array(part) + 1).tolist() for part in expected
+        ]
+    with pytest.raises(tf.errors.OutOfRangeError):
+        step(iterator)
+    assert bool(iterator.get_next_as_optional().has_value()) is False
