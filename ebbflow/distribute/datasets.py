@@ -91,7 +91,10 @@ class Dealing(NamedTuple):
     replicas: int
     whole: bool = False
 
-    draws = 1
+    @property
+    def draws(self) -> int:
+        """How many elements go to the replicas at once."""
+        return 1
 
     def drawn(self, elements: Sequence[Any]) -> Any:
         """Return one element, drawn from an iterator, as values for each replica."""

@@ -156,7 +156,7 @@ class ShardedVariable(PartitionedVariable, Trackable, CompositeTensor):
         if any(isinstance(end, Tensor) for end in ends):
             raise TypeError("ShardedVariable: indexing with Tensors is not allowed: use tf.gather or tf.slice")
         if isinstance(first, (int, np.integer)):
-            row = self._row(first)
+            row = self._row(int(first))
             part = int(np.searchsorted(self._ends, row, side="right"))
             return self._variable_list[part][(row - self._begin(part), *rest)]
         if not isinstance(first, slice):
@@ -169,7 +169,7 @@ class ShardedVariable(PartitionedVariable, Trackable, CompositeTensor):
         count = int(self._ends[-1])
         if not -count <= index < count:
             raise IndexError(f"ShardedVariable: index {index} is out of bounds for axis 0 with {count} rows")
-        return int(index) % count
+        return index % count
 
     def _begin(self, part: int) -> int:
         return int(self._ends[part - 1]) if part else 0

@@ -86,8 +86,8 @@ def run_deprecated_v1(func: Callable[..., Any] | None = None) -> Callable[..., A
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isclass(test):
-            if "setUp" in vars(test):  # what it makes is of the graph, too
-                test.setUp = decorate(test.setUp)
+            for name in {"setUp"} & vars(test).keys():  # what it makes is of the graph, too
+                setattr(test, name, decorate(vars(test)[name]))
             return for_all_test_methods(lambda: decorate)(test)
 
         @functools.wraps(test)
