@@ -216,8 +216,12 @@ def parallel_interleave(
     buffer_output_elements: TensorLike | None = None,
     prefetch_input_elements: TensorLike | None = None,
 ) -> Transformation:
-    """Return the transformation into the elements of datasets that a function makes, several in turn."""
-    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, AUTOTUNE)
+    """Return the transformation into the elements of datasets that a function makes, several in turn.
+
+    Where it is `sloppy` none is waited for that takes longer.
+    """
+    sure = None if sloppy is None else not sloppy
+    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, AUTOTUNE, deterministic=sure)
 
 
 def sloppy_interleave(

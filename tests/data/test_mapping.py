@@ -189,3 +189,23 @@ BAD_STAGES = [  # as in TensorFlow 2.21
 def test_what_stages_refuse(make, error, says):
     with pytest.raises(getattr(tf.errors, error, None) or TypeError, match=says):
         list(make())
+
+
+def test_a_sloppy_interleave_waits_for_none():
+    others_came = threading.Event()
+
+    def late(x):
+        if int(x) == 0:
+            assert others_came.wait(60)
+        return x
+
+    def rows(x):
+        return Dataset.from_tensors(x).map(lambda y: tf.py_function(late, [y], tf.int64))
+
+    numbers = Dataset.range(4).apply(tf.data.experimental.parallel_interleave(rows, 4, sloppy=True))
+    found = []
+    for x in numbers:
+        found.append(int(x))
+        if len(found) == 3:
+            others_came.set()
+    assert sorted(found) == [0, 1, 2, 3] and found[3] == 0
