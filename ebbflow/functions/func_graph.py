@@ -165,7 +165,7 @@ class FuncGraph(Graph):
             graph = getattr(element, "graph", None) if in_graph else self
             if graph is not self:
                 self.outer_controls.append(element if isinstance(element, Operation) else element.op)
-            elif not isinstance(element, (EagerTensor, int, float)) and getattr(item, "_in_graph", True):
+            elif not isinstance(element, (EagerTensor, int, float)) and getattr(item, "_waited_for", True):
                 inside.append(item)
         return super().control_dependencies(inside)
 

@@ -260,7 +260,7 @@ def group(*inputs: Any, **kwargs: Any) -> Effect:
     with graph.name_scope(name or "group_deps") as scope:
         nodes = []
         for item in nest.flatten(list(inputs), expand_composites=True):
-            if item is None or not getattr(item, "_in_graph", True):  # an eager variable has its value already
+            if item is None or not getattr(item, "_waited_for", True):  # an eager variable has its value already
                 continue
             if (
                 not hasattr(item, "op")

@@ -108,6 +108,7 @@ class Variable(TensorBase, Trackable, metaclass=Making):
     _dims: Dims
     _trainable: bool
     _in_graph: bool
+    _after: Any = None  # the assignment that gave it, in a graph
     _save_slice_info: Any = None
 
     if TYPE_CHECKING:  # what `Making` takes, what each kind of variable has, and the operators at the end of this file
@@ -239,6 +240,11 @@ class Variable(TensorBase, Trackable, metaclass=Making):
     @property
     def _in_graph_mode(self) -> bool:
         return self._in_graph
+
+    @property
+    def _waited_for(self) -> bool:
+        """Whether a node that is to run behind this one has something to wait for."""
+        return self._in_graph or self._after is not None
 
     def ref(self) -> Reference:
         """Return a hashable stand-in for this variable."""

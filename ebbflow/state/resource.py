@@ -443,8 +443,6 @@ instant[ResourceVariable] = lambda variable: None if variable._in_graph else var
 class UnreadVariable(ResourceVariable):
     """What an assignment gives: the variable; in a graph, read only after the assignment."""
 
-    _after: Any = None
-
     def __init__(self, variable: ResourceVariable, operation: Any):
         self.__dict__.update(variable.__dict__)
         self._after = operation
