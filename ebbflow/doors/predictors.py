@@ -76,7 +76,7 @@ class ContribEstimatorPredictor(Predictor):
 
 
 def from_contrib_estimator(
-    estimator: Any,
+    estimator: object,
     prediction_input_fn: Callable[[], Any],
     input_alternative_key: str | None = None,
     output_alternative_key: str | None = None,
@@ -93,7 +93,7 @@ def from_contrib_estimator(
 
 
 def from_estimator(
-    estimator: Any,
+    estimator: object,
     serving_input_receiver_fn: Callable[[], Any],
     output_key: str | None = None,
     graph: Graph | None = None,

@@ -11,6 +11,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, TensorLike
+from ebbflow.distributions.base import Distribution
 from ebbflow.ops.declare import raw
 from ebbflow.ops.reduce.reductions import reduce_max, reduce_mean
 
@@ -27,7 +28,7 @@ def samples_of(dist: Any, z: TensorLike | None, n: int | None, seed: int | None)
 def expectation_importance_sampler(
     f: Function,
     log_p: Function,
-    sampling_dist_q: Any,
+    sampling_dist_q: Distribution,
     z: TensorLike | None = None,
     n: int | None = None,
     seed: int | None = None,
@@ -44,7 +45,7 @@ def expectation_importance_sampler(
 def expectation_importance_sampler_logspace(
     log_f: Function,
     log_p: Function,
-    sampling_dist_q: Any,
+    sampling_dist_q: Distribution,
     z: TensorLike | None = None,
     n: int | None = None,
     seed: int | None = None,

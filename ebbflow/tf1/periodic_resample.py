@@ -13,6 +13,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.errors import StaticShapeError
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.indexing import gather
 from ebbflow.ops.arrays.shaping import reshape
@@ -20,7 +21,7 @@ from ebbflow.ops.arrays.shaping import shape as shape_of
 from ebbflow.ops.declare import raw
 
 
-def periodic_resample(values: TensorLike, shape: Sequence[int | None], name: str | None = None) -> Any:
+def periodic_resample(values: TensorLike, shape: Sequence[int | None], name: str | None = None) -> Tensor:
     """Return `values` in another shape, of which one size is None: that axis gives its entries to the others."""
     with name_scope(name, "PeriodicResample", [values]):
         values = convert(values, name="values")

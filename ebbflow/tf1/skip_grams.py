@@ -35,7 +35,7 @@ def skip_gram_sample(
     vocab_freq_table: Any = None,
     vocab_min_count: float | None = None,
     vocab_subsampling: float | None = None,
-    corpus_size: Any = None,
+    corpus_size: TensorLike | None = None,
     batch_size: int | None = None,
     batch_capacity: int | None = None,
     seed: int | None = None,
@@ -45,11 +45,11 @@ def skip_gram_sample(
     if vocab_freq_table is None and (vocab_min_count, vocab_subsampling, corpus_size) != (None, None, None):
         raise ValueError(
             "vocab_freq_table is not provided, but vocab_min_count="
-            f"{vocab_min_count}, vocab_subsampling={vocab_subsampling} or corpus_size={corpus_size} is"
+            f"{vocab_min_count}, vocab_subsampling={vocab_subsampling} or corpus_size={corpus_size!r} is"
         )
     if (vocab_subsampling is None) != (corpus_size is None):
         raise ValueError(
-            f"vocab_subsampling={vocab_subsampling} and corpus_size={corpus_size} must both be given, or neither"
+            f"vocab_subsampling={vocab_subsampling} and corpus_size={corpus_size!r} must both be given, or neither"
         )
     with name_scope(name, "skip_gram_sample", [input_tensor, min_skips, max_skips, start, limit]):
         words = kept_words(input_tensor, vocab_freq_table, vocab_min_count, vocab_subsampling, corpus_size, seed)
@@ -124,7 +124,7 @@ def skip_gram_sample_with_text_vocab(
     vocab_delimiter: str = ",",
     vocab_min_count: float = 0,
     vocab_subsampling: float | None = None,
-    corpus_size: Any = None,
+    corpus_size: TensorLike | None = None,
     min_skips: int = 1,
     max_skips: int = 5,
     start: int = 0,
@@ -143,7 +143,7 @@ def skip_gram_sample_with_text_vocab(
     if corpus_size is None:
         corpus_size = total
     elif corpus_size < total:
-        raise ValueError(f"corpus_size={corpus_size} is less than the sum of the file's frequencies, {total}")
+        raise ValueError(f"corpus_size={corpus_size!r} is less than the sum of the file's frequencies, {total}")
     entries = TextFileInitializer(
         vocab_freq_file, vocab_token_dtype, vocab_token_index, vocab_freq_dtype, vocab_freq_index,
         delimiter=vocab_delimiter,

@@ -8,6 +8,7 @@ from typing import Any
 from ebbflow.core import errors
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.indexing import gather
 from ebbflow.ops.arrays.padding import repeat
@@ -50,21 +51,21 @@ def _bounds(indices: Any, name: str) -> tuple[Any, Any]:
     raise ValueError(f"{name}: indices must be a vector or have two columns, got shape {indices.shape}")
 
 
-def reduce_slice_sum(data: TensorLike, indices: TensorLike, axis: int, name: str | None = None) -> Any:
+def reduce_slice_sum(data: TensorLike, indices: TensorLike, axis: int, name: str | None = None) -> Tensor:
     """Return the sum of each slice of an axis; nothing sums to 0."""
     return _reduced(raw.UnsortedSegmentSum, data, indices, axis, name, "ReduceSliceSum")
 
 
-def reduce_slice_prod(data: TensorLike, indices: TensorLike, axis: int, name: str | None = None) -> Any:
+def reduce_slice_prod(data: TensorLike, indices: TensorLike, axis: int, name: str | None = None) -> Tensor:
     """Return the product of each slice of an axis; that of nothing is 1."""
     return _reduced(raw.UnsortedSegmentProd, data, indices, axis, name, "ReduceSliceProd")
 
 
-def reduce_slice_max(data: TensorLike, indices: TensorLike, axis: int, name: str | None = None) -> Any:
+def reduce_slice_max(data: TensorLike, indices: TensorLike, axis: int, name: str | None = None) -> Tensor:
     """Return the largest entry of each slice of an axis; of nothing, the lowest number of the type."""
     return _reduced(raw.UnsortedSegmentMax, data, indices, axis, name, "ReduceSliceMax")
 
 
-def reduce_slice_min(data: TensorLike, indices: TensorLike, axis: int, name: str | None = None) -> Any:
+def reduce_slice_min(data: TensorLike, indices: TensorLike, axis: int, name: str | None = None) -> Tensor:
     """Return the smallest entry of each slice of an axis; of nothing, the highest number of the type."""
     return _reduced(raw.UnsortedSegmentMin, data, indices, axis, name, "ReduceSliceMin")

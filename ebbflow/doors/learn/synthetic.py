@@ -59,7 +59,7 @@ DATASETS: dict[str, Callable[..., Any]] = {"iris": load_iris}
 
 def make_dataset(
     name: str, n_samples: int = 100, noise: float | None = None, seed: int = 42, *args: Any, **kwargs: Any
-) -> Any:
+) -> Dataset:
     """Return one of the synthetic datasets, by its name."""
     if name not in SYNTHETIC:
         raise ValueError(f"Synthetic dataset not found or not implemeted: {name}; one of {', '.join(SYNTHETIC)}")

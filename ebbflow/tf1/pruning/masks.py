@@ -8,6 +8,7 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.functions.control_flow.cond import cond_v1
 from ebbflow.graph.collections import add_to_collection, get_collection
@@ -34,7 +35,7 @@ WEIGHT_COLLECTION = "kernel"
 MASKED_WEIGHT_NAME = "weights/masked_weight"
 
 
-def apply_mask(x: TensorLike, scope: Any = "") -> Any:
+def apply_mask(x: TensorLike, scope: object = "") -> Tensor:
     """Return weights times a mask of their own, which `Pruning` finds in collections of the graph."""
     mask = blocks.weight_mask_variable(x, scope)
     threshold = blocks.weight_threshold_variable(x, scope)
