@@ -223,6 +223,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=list(KINDS))
     parser.add_argument("--without", default="", choices=["", "one_each", "adoption"])
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a job that runs is ended, too
     bad = 0
     print("| | ended well | most steps done again | stall, median and longest, s |\n|---|---|---|---|", flush=True)
     for name in options.only:
