@@ -56,10 +56,6 @@ def _path(root: Pipe, stage: Pipe) -> list[Pipe] | None:
     return None
 
 
-_BY_COUNT = {"SkipDataset": "FiniteSkip", "TakeDataset": "FiniteTake", "RepeatDataset": "FiniteRepeat"}
-_PASSING = ("OptionsDataset", "FinalizeDataset")
-
-
 def _next_names(path: Sequence[Pipe], options: Options | None) -> list[str]:
     """Return how TensorFlow's iterators over stages are called."""
     wishes = (options or Options()).experimental_optimization
@@ -69,7 +65,7 @@ def _next_names(path: Sequence[Pipe], options: Options | None) -> list[str]:
     last = max([i for i, stage in enumerate(path) if stage.name == "NonSerializableDataset"], default=-1)
     names: list[str] = []
     for i, stage in enumerate(path):
-        if stage.name in _PASSING or (leave_out and i > last and _does_nothing(stage)):
+        if _fact(stage, "silent") or (leave_out and i > last and _does_nothing(stage)):
             continue
         name = _name(stage)
         if name == "Map" and wishes.map_parallelization:
@@ -81,16 +77,22 @@ def _next_names(path: Sequence[Pipe], options: Options | None) -> list[str]:
     return names
 
 
+def _fact(stage: Pipe, name: str) -> Any:
+    """Return what the op that made a stage says of itself."""
+    return getattr(stage.made_by and stage.made_by[0], name, None)
+
+
 def _name(stage: Pipe) -> str:
-    if stage.name.startswith("CacheDataset"):
+    if _fact(stage, "keeps"):
         return "FileCacheImpl" if as_bytes(stage.given[0][1]) else "MemoryCacheImpl"  # type: ignore[index]
-    if stage.name in _BY_COUNT:
-        return _BY_COUNT[stage.name] if stage.size >= 0 or _count(stage) >= 0 else f"Forever{stage.name[:-7]}"
-    return re.sub(r"Dataset(V\d+)?$", "", stage.name)
+    name = re.sub(r"Dataset(V\d+)?$", "", stage.name)
+    if _fact(stage, "idle") is None:
+        return name
+    return f"{'Finite' if stage.size >= 0 or _count(stage) >= 0 else 'Forever'}{name}"
 
 
 def _does_nothing(stage: Pipe) -> bool:
-    nothing = {"SkipDataset": 0, "TakeDataset": -1, "RepeatDataset": 1}.get(stage.name)
+    nothing = _fact(stage, "idle")
     return nothing is not None and _count(stage) == nothing
 
 

@@ -152,6 +152,9 @@ class DatasetOp(Op):
     bare_kernel: Callable[..., Any]  # without the label
     looks_back = False  # whether what an element becomes depends on those before it
     lasting = False  # whether equal calls make equal datasets, that keep nothing from one iteration to the next
+    idle: int | None = None  # the count with which it does nothing, of those that take one
+    keeps = False  # whether elements are kept, in memory or the file that is given
+    silent = False  # whether nobody tells it from what it is made of
 
     def kernel(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Declare how the op computes, and have the pipe labelled."""
@@ -185,10 +188,12 @@ class DatasetOp(Op):
         return lambda *arrays: self.run(self.signature.group_inputs(arrays, attrs), attrs, run)
 
 
-def dataset_op(text: str, lasting: bool = False, looks_back: bool = False) -> Op:
+def dataset_op(text: str, lasting: bool = False, looks_back: bool = False, **facts: Any) -> Op:
     """Declare an op that makes a dataset."""
     declared = DatasetOp(text, "copyable")
     declared.lasting, declared.looks_back = lasting, looks_back
+    for name, value in facts.items():
+        setattr(declared, name, value)
     declared.shape(scalar)
     declared.gradient(FLAT)
     return declared

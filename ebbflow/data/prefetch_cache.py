@@ -25,9 +25,12 @@ PrefetchDataset = dataset_op(
     'legacy_autotune: bool = true; buffer_size_min: int = 0; metadata: string = ""',
     lasting=True,
 )
-CacheDataset = dataset_op(f"CacheDataset(input_dataset:variant, filename:string) -> (handle:variant) | {NOTED}")
+CacheDataset = dataset_op(
+    f"CacheDataset(input_dataset:variant, filename:string) -> (handle:variant) | {NOTED}", keeps=True
+)
 CacheDatasetV2 = dataset_op(
-    f"CacheDatasetV2(input_dataset:variant, filename:string, cache:resource) -> (handle:variant) | {NOTED} | stateful"
+    f"CacheDatasetV2(input_dataset:variant, filename:string, cache:resource) -> (handle:variant) | {NOTED} | stateful",
+    keeps=True,
 )
 DummyMemoryCache = op(
     "DummyMemoryCache() -> (handle:resource) | stateful",

@@ -50,9 +50,9 @@ from ebbflow.ops.strings.arrays import as_bytes
 from ebbflow.platform import logging
 
 _COUNTED = "(input_dataset:variant, count:int64) -> (handle:variant) | " + NOTED
-RepeatDataset = dataset_op("RepeatDataset" + _COUNTED, lasting=True)
-TakeDataset = dataset_op("TakeDataset" + _COUNTED, lasting=True)
-SkipDataset = dataset_op("SkipDataset" + _COUNTED, lasting=True)
+RepeatDataset = dataset_op("RepeatDataset" + _COUNTED, lasting=True, idle=1)
+TakeDataset = dataset_op("TakeDataset" + _COUNTED, lasting=True, idle=-1)
+SkipDataset = dataset_op("SkipDataset" + _COUNTED, lasting=True, idle=0)
 ShardDataset = dataset_op(
     "ShardDataset(input_dataset:variant, num_shards:int64, index:int64) -> (handle:variant) | require_non_empty: bool "
     f"= false; {NOTED}"
@@ -79,6 +79,7 @@ AssertCardinalityDataset = dataset_op(
 OptionsDataset = dataset_op(
     f"OptionsDataset(input_dataset:variant) -> (handle:variant) | serialized_options: string; {NOTED}",
     lasting=True,
+    silent=True,
 )
 DatasetCardinality = op(
     'DatasetCardinality(input_dataset:variant) -> (cardinality:int64) | cardinality_options: string = ""',
