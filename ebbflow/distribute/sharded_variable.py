@@ -169,7 +169,7 @@ class ShardedVariable(PartitionedVariable, Trackable, CompositeTensor):
         count = int(self._ends[-1])
         if not -count <= index < count:
             raise IndexError(f"ShardedVariable: index {index} is out of bounds for axis 0 with {count} rows")
-        return index % count
+        return int(index) % count
 
     def _begin(self, part: int) -> int:
         return int(self._ends[part - 1]) if part else 0
