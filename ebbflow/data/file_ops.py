@@ -71,7 +71,7 @@ def _records(filenames: Any, compression_type: Any, offsets: list[int]) -> Any:
         raise invalid(f"`byte_offsets` has {len(offsets)} entries for {len(names)} `filenames`.")
 
     def open_one(i: int) -> RecordReader:
-        reader = RecordReader(names[i], options)
+        reader = RecordReader(names[i], options, whole=True)
         if offsets:
             reader.offset = offsets[i]
             reader.reopen()

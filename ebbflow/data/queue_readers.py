@@ -169,7 +169,7 @@ def _text_lines(skip: int) -> Callable[[bytes], Records]:
 
 def _records(compression: str) -> Callable[[bytes], Records]:
     def start(work: bytes) -> Records:
-        with RecordReader(os.fsdecode(work), TFRecordOptions(compression)) as reader:
+        with RecordReader(os.fsdecode(work), TFRecordOptions(compression), whole=True) as reader:
             while True:
                 offset = reader.offset
                 records = reader.some(AHEAD)

@@ -72,7 +72,7 @@ class Records:
         first = int(len(files) * self._shift * number) % len(files)
         waiting: list[bytes] = []
         for path in files[first:] + files[:first]:
-            for record in RecordReader(path, self._options):
+            for record in RecordReader(path, self._options, whole=True):
                 waiting.append(record)
                 if len(waiting) > self._room:
                     yield _drawn(waiting, random)

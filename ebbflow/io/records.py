@@ -166,10 +166,14 @@ def _size_of(file: Any) -> int | None:
 
 
 class RecordReader:
-    """The records of one file, in order. `offset` is where the next one starts, in the uncompressed bytes."""
+    """The records of one file, in order. `offset` is where the next one starts, in the uncompressed bytes.
 
-    def __init__(self, path: str | os.PathLike[str], options: Any = None) -> None:
+    Of a file that is `whole` a header cut short is damage; of others it is the end for now: someone is still writing.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], options: Any = None, whole: bool = False) -> None:
         self.path = os.fspath(path)
+        self._whole = whole
         self.offset = 0
         self._held, self._at = b"", 0  # read from the file for `some`, and how much of it has been given
         self._bits = _window_bits(as_options(options))
@@ -188,12 +192,14 @@ class RecordReader:
             self._skip(self.offset)
 
     def read(self) -> bytes | None:
-        """The next record; None at the end. A header cut short counts as the end: someone is still writing."""
+        """The next record; None at the end."""
         if self._source is None:
             raise errors.FailedPreconditionError(None, None, f"{self.path}; reader is closed")
         header = self._take(_HEADER.size)
         if len(header) < _HEADER.size:
             self._put_back(header)
+            if header and self._whole:
+                raise self._loss(f"truncated record at {self.offset}")
             return None
         length, crc = _HEADER.unpack(header)
         if crc != masked_crc32c(header[:8]):

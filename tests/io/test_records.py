@@ -140,6 +140,11 @@ def test_a_header_cut_short_is_the_end_for_now(tmp_path, kind, left):
     path.write_bytes(pack(frame(b"a") + frame(b"b")[:left]))
     reader = RecordReader(path, kind)
     assert [reader.read(), reader.read(), reader.read()] == [b"a", None, None]
+    finished = RecordReader(path, kind, whole=True)
+    assert finished.some(9) == [b"a"]
+    for read in (finished.read, lambda: finished.some(9)):
+        with pytest.raises(errors.DataLossError, match=f"truncated record at {finished.offset} in .*growing"):
+            read()
     path.write_bytes(pack(frame(b"a") + frame(b"b")))
     reader.reopen()
     assert [reader.read(), reader.read()] == [b"b", None]
