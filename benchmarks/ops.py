@@ -25,7 +25,7 @@ from typing import Any
 
 from benchmarks import environments
 from benchmarks.op_calls import SIZES, calls, ready, sizes_of
-from benchmarks.worker import least_time
+from benchmarks.worker import CLOCKS, least_time
 from benchmarks.workers import COUNTS, QUIET, ROOT
 
 WARM, WARM_AGAIN = 100, 5
@@ -60,7 +60,7 @@ def settled(framework: str) -> None:
 
 
 def serve(framework: str) -> None:
-    """Answer questions of the form {"call", "n", "seconds"}, a line each."""
+    """Answer questions of the form {"call", "n", "seconds", "clock"}, a line each."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     tf = __import__(framework)
@@ -75,7 +75,7 @@ def serve(framework: str) -> None:
                 warm(prepared[key], WARM)
                 settled(framework)
                 warm(prepared[key], WARM_AGAIN)
-            found = {"seconds": least_time(prepared[key], question["seconds"], BATCH)}
+            found = {"seconds": least_time(prepared[key], question["seconds"], BATCH, CLOCKS[question["clock"]])}
         except Exception as error:
             found = {"failed": f"{type(error).__name__}: {error}"[:200]}
         print(json.dumps(found), file=answers, flush=True)
@@ -96,8 +96,9 @@ class Framework:
             stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=env, cwd=ROOT,
         )  # fmt: skip
 
-    def ask(self, call: str, n: int, seconds: float) -> dict[str, Any]:
-        print(json.dumps({"call": call, "n": n, "seconds": seconds}), file=self._process.stdin, flush=True)
+    def ask(self, call: str, n: int, seconds: float, clock: str) -> dict[str, Any]:
+        question = {"call": call, "n": n, "seconds": seconds, "clock": clock}
+        print(json.dumps(question), file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         return json.loads(line) if line else {"failed": f"the process stopped with status {self._process.wait()}"}
 
@@ -107,7 +108,7 @@ class Framework:
 
 
 def measure(
-    frameworks: list[Framework], asked: Iterable[tuple[str, int]], rounds: int, seconds: float
+    frameworks: list[Framework], asked: Iterable[tuple[str, int]], rounds: int, seconds: float, clock: str
 ) -> tuple[Times, list[str]]:
     """Return the least times, and what could not be run."""
     times: Times = {}
@@ -115,7 +116,7 @@ def measure(
     for call, n in asked:
         for _ in range(rounds):
             for framework in frameworks:
-                found = framework.ask(call, n, seconds)
+                found = framework.ask(call, n, seconds, clock)
                 if "failed" in found:
                     failures.append(f"{call} of {n} on {framework.name}: {found['failed']}")
                     break
@@ -196,6 +197,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.02, help="for a call, a framework and a round")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument(
+        "--clock", choices=sorted(CLOCKS), default="wall", help="cpu: of all threads, where others keep cores busy"
+    )
     parser.add_argument("--times", type=pathlib.Path, help="keep times here, so that a table is measured in parts")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
@@ -216,7 +220,7 @@ def main() -> None:
         Framework("ebbflow", sys.executable, options.threads),
         Framework("tensorflow", python, options.threads),
     ]
-    times, failures = measure(frameworks, asked, options.rounds, options.seconds)
+    times, failures = measure(frameworks, asked, options.rounds, options.seconds, options.clock)
     page = markdown(together(times, options.times), failures)
     for framework in frameworks:
         framework.close()

@@ -54,7 +54,7 @@ def _check(op: Any, attr: Attr, value: Any) -> Any:
         base = attr.kind[5:-1]
         if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
             raise TypeError(f"Expected list for '{attr.name}' argument to '{op.name}' Op, not {value!r}.")
-        found: Any = tuple(_one(op, attr, base, item) for item in value)
+        found: Any = _several(op, attr, base, value)
         if attr.minimum is not None and len(found) < attr.minimum:
             raise ValueError(
                 f"Attr '{attr.name}' of '{op.name}' Op passed list of length {len(found)} less than minimum "
@@ -93,6 +93,15 @@ def _one(op: Any, attr: Attr, kind: str, value: Any) -> Any:
         raise TypeError(
             f"Expected {kind} for argument '{attr.name}' of '{op.name}' Op, not {value!r}: {error}"
         ) from None
+
+
+def _several(op: Any, attr: Attr, kind: str, values: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(_one(op, attr, kind, item) for item in values)
+    except TypeError:
+        if isinstance(values, (list, tuple)):
+            raise
+        raise TypeError(f"Expected list for '{attr.name}' argument to '{op.name}' Op, not {values!r}.") from None
 
 
 def _int(value: Any) -> int:

@@ -15,7 +15,8 @@ from ebbflow.core.shape import TensorShape, dimension_value
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.graph.scopes import with_dependencies
-from ebbflow.linear.kinds import LinearOperatorDiag, LinearOperatorLowerTriangular, LinearOperatorScaledIdentity
+from ebbflow.linear.kinds import LinearOperatorDiag, LinearOperatorLowerTriangular
+from ebbflow.linear.sized import LinearOperatorScaledIdentity
 from ebbflow.ops.arrays.broadcasting import broadcast_static_shape
 from ebbflow.ops.arrays.joining import concat, stack
 from ebbflow.ops.arrays.shaping import rank, reshape, shape

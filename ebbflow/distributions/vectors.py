@@ -13,7 +13,8 @@ from ebbflow.distributions.bijectors.vectors import AffineLinearOperator, linear
 from ebbflow.distributions.positive import Exponential
 from ebbflow.distributions.real import Laplace, Normal
 from ebbflow.distributions.transformed import TransformedDistribution
-from ebbflow.linear.kinds import LinearOperatorDiag, LinearOperatorLowerTriangular, LinearOperatorScaledIdentity
+from ebbflow.linear.kinds import LinearOperatorDiag, LinearOperatorLowerTriangular
+from ebbflow.linear.sized import LinearOperatorScaledIdentity
 from ebbflow.ops.arrays.broadcasting import broadcast_static_shape
 from ebbflow.ops.arrays.joining import concat
 from ebbflow.ops.checks.asserts import assert_near

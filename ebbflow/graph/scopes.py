@@ -297,9 +297,10 @@ def tuple(tensors: Nested, name: str | None = None, control_inputs: Nested = Non
         return tensors
     graph = get_default_graph()
     with graph.name_scope(name or "tuple") as scope:
-        waits = [t if isinstance(t, Operation) else _op_of(t) for t in tensors if t is not None]
+        tensors = [t if t is None or hasattr(t, "op") else _single(t) for t in tensors]
+        waits = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
         for item in control_inputs or ():
-            waits.append(item if isinstance(item, Operation) else _op_of(item))
+            waits.append(item if isinstance(item, Operation) else item.op)
         if not waits:
             raise ValueError(f"`tensors` must have at least one Tensor. Received: {tensors}.")
         gate = group(*waits)
@@ -315,8 +316,11 @@ def tuple(tensors: Nested, name: str | None = None, control_inputs: Nested = Non
         return results
 
 
-def _op_of(item: Any) -> Any:
-    return item.values.op if isinstance(item, IndexedSlices) else item.op
+def _single(item: Any) -> Any:
+    """Return what is no tensor as one."""
+    if isinstance(item, dict):
+        raise TypeError(f"`tensors` must be a list of tensors, operations or None. Received in it: {item}.")
+    return convert(item)
 
 
 def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = None) -> Any:
@@ -330,6 +334,9 @@ def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = 
                 return IndexedSlices(
                     raw.Identity(output_tensor.values), output_tensor.indices, output_tensor.dense_shape
                 )
+        if hasattr(output_tensor, "_type_spec") and not isinstance(output_tensor, Tensor):
+            with graph.control_dependencies(dependencies):
+                return nest.map_structure(raw.Identity, output_tensor, expand_composites=True)
         tensor = output_tensor if isinstance(output_tensor, Tensor) else convert(output_tensor)
         with graph.colocate_with(tensor), graph.control_dependencies(dependencies):
             return raw.Identity(tensor, name=scope)

@@ -23,7 +23,7 @@ from ebbflow.io.bundle_writer import BundleWriter, merge
 from ebbflow.io.checkpoint_v1 import OldReader, OldWriter
 from ebbflow.io.records import file_errors
 from ebbflow.io.tensor_slices import Slice
-from ebbflow.ops.declare import FLAT, scalar, with_rank
+from ebbflow.ops.declare import FLAT, scalar, show, with_rank
 from ebbflow.ops.sizes import invalid
 from ebbflow.platform.file_systems import system_of
 
@@ -306,11 +306,19 @@ def _(xp, checkpoint_prefixes, destination_prefix, *, delete_old_dirs, allow_mis
     return ()
 
 
+def _single(**given: Any) -> None:
+    for name, value in given.items():
+        if value.ndim:
+            raise invalid(f"{name} must be a scalar, got shape {show(value.shape)}")
+
+
 @ShardedFilename.kernel
 def _(xp, basename, shard, num_shards):
+    _single(basename=basename, shard=shard, num_shards=num_shards)
     return np.array(f"{_text(basename)}-{int(shard):05d}-of-{int(num_shards):05d}".encode(), object)
 
 
 @ShardedFilespec.kernel
 def _(xp, basename, num_shards):
+    _single(basename=basename, num_shards=num_shards)
     return np.array(f"{_text(basename)}-?????-of-{int(num_shards):05d}".encode(), object)

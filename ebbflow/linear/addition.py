@@ -7,14 +7,9 @@ from typing import Any, NamedTuple
 
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import dimension_value
-from ebbflow.linear.kinds import (
-    LinearOperatorDiag,
-    LinearOperatorFullMatrix,
-    LinearOperatorIdentity,
-    LinearOperatorLowerTriangular,
-    LinearOperatorScaledIdentity,
-)
+from ebbflow.linear.kinds import LinearOperatorDiag, LinearOperatorFullMatrix, LinearOperatorLowerTriangular
 from ebbflow.linear.operator import LinearOperator
+from ebbflow.linear.sized import LinearOperatorIdentity, LinearOperatorScaledIdentity
 from ebbflow.ops.arrays.broadcasting import broadcast_static_shape
 from ebbflow.ops.arrays.creation import ones
 

@@ -13,14 +13,9 @@ import numpy as np
 from ebbflow.core.convert import convert
 from ebbflow.linear.circulant import LinearOperatorCirculant, LinearOperatorCirculant2D, LinearOperatorCirculant3D
 from ebbflow.linear.composed import LinearOperatorBlockDiag
-from ebbflow.linear.kinds import (
-    LinearOperatorDiag,
-    LinearOperatorIdentity,
-    LinearOperatorLowerTriangular,
-    LinearOperatorScaledIdentity,
-    LinearOperatorZeros,
-)
+from ebbflow.linear.kinds import LinearOperatorDiag, LinearOperatorLowerTriangular
 from ebbflow.linear.operator import HINTS, LinearOperator, enter_kind
+from ebbflow.linear.sized import LinearOperatorIdentity, LinearOperatorScaledIdentity, LinearOperatorZeros
 from ebbflow.ops.declare import raw
 
 

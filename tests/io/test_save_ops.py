@@ -123,6 +123,8 @@ def test_names_of_shards():
     name = raw.ShardedFilename(basename="a/m", shard=1, num_shards=12)
     assert name.numpy() == b"a/m-00001-of-00012"
     assert raw.ShardedFilespec(basename="a/m", num_shards=12).numpy() == b"a/m-?????-of-00012"
+    with pytest.raises(tf.errors.InvalidArgumentError, match="num_shards must be a scalar, got shape"):
+        raw.ShardedFilename(basename="a/m", shard=1, num_shards=[12])
 
 
 # --- replacing one ----------------------------------------------------------------------------------------------------

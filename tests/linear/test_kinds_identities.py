@@ -8,6 +8,7 @@ import ebbflow as tf
 
 Identity = tf.linalg.LinearOperatorIdentity
 Scaled = tf.linalg.LinearOperatorScaledIdentity
+Zeros = tf.linalg.LinearOperatorZeros
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,67 @@ Scaled = tf.linalg.LinearOperatorScaledIdentity
 def test_what_is_refused(given, error, says):
     with pytest.raises(error, match=says):
         Identity(**given)
+
+
+SIZED = {
+    "identity": lambda rows, batch: Identity(rows, batch),
+    "scaled": lambda rows, batch: Scaled(rows, tf.fill(batch, 2.0)),
+    "zeros": lambda rows, batch: Zeros(rows, batch_shape=batch),
+    "wide zeros": lambda rows, batch: Zeros(rows, 2, batch, is_square=False, is_self_adjoint=False),
+}
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_sizes_that_only_a_run_knows(name):
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.int32), tf.TensorSpec(None, tf.int32)])
+    def run(rows, batch):
+        made = SIZED[name](rows, batch)
+        assert not made.shape.is_fully_defined()
+        if made.is_square:
+            return made.to_dense(), made.shape_tensor(), made.matmul(tf.ones([3, 3]))
+        return made.to_dense(), made.shape_tensor(), made.adjoint().to_dense()
+
+    wanted = SIZED[name](3, [2])
+    dense, shape, other = run(3, [2])
+    assert other.shape == ([2, 3, 3] if wanted.is_square else [2, 2, 3])
+    assert dense.numpy().tolist() == wanted.to_dense().numpy().tolist()
+    assert shape.numpy().tolist() == wanted.shape.as_list()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"num_rows": -3}, "num_rows must be non-negative"),
+        ({"num_rows": [3]}, "num_rows must be a 0-D"),
+        ({"batch_shape": [[1]]}, "batch_shape must be a 1-D"),
+        ({"batch_shape": [-2]}, "batch_shape must be non-negative"),
+    ],
+)
+@pytest.mark.parametrize("kind", [Identity, Zeros])
+def test_sizes_are_checked_as_they_come(kind, given, says):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        given = {name: tf.compat.v1.placeholder_with_default(value, None) for name, value in given.items()}
+        made = kind(**{"num_rows": 3, **given}, assert_proper_shapes=True)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=says):
+            session.run(made.to_dense())
+            session.run(made.matmul(tf.ones([3, 3])))
+
+
+@pytest.mark.parametrize("kind", [Identity, Zeros])
+def test_variables_are_no_sizes(kind):
+    with pytest.raises(TypeError, match="num_rows cannot be reference type"):
+        kind(tf.Variable(3))
+    with pytest.raises(TypeError, match="batch_shape cannot be reference type"):
+        kind(3, batch_shape=tf.Variable([3]))
+
+
+def test_what_zeros_never_are():
+    zeros = Zeros(3)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="always non-invertible"):
+        zeros.assert_non_singular()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="always non-positive definite"):
+        zeros.assert_positive_definite()
+    zeros.assert_self_adjoint()
 
 
 @pytest.mark.parametrize("batch", [None, [2], [3, 2]])

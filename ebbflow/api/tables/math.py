@@ -110,9 +110,10 @@ linalg.logdet
 [linear.operator]
 linalg.LinearOperator
 [linear.kinds]
-linalg.: LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorHouseholder LinearOperatorIdentity
-linalg.: LinearOperatorLowerTriangular LinearOperatorPermutation LinearOperatorScaledIdentity LinearOperatorToeplitz
-linalg.: LinearOperatorTridiag LinearOperatorZeros
+linalg.: LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorHouseholder LinearOperatorLowerTriangular
+linalg.: LinearOperatorPermutation LinearOperatorToeplitz LinearOperatorTridiag
+[linear.sized]
+linalg.: LinearOperatorIdentity LinearOperatorScaledIdentity LinearOperatorZeros
 [linear.composed]
 linalg.: LinearOperatorAdjoint LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular LinearOperatorComposition
 linalg.: LinearOperatorInversion LinearOperatorKronecker LinearOperatorLowRankUpdate

@@ -18,7 +18,8 @@ from ebbflow.distributions.bijectors.elementwise import AffineScalar, Softplus
 from ebbflow.distributions.functions import fill_triangular, fill_triangular_inverse, matrix_diag_transform
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.linear.composed import LinearOperatorLowRankUpdate
-from ebbflow.linear.kinds import LinearOperatorDiag, LinearOperatorLowerTriangular, LinearOperatorScaledIdentity
+from ebbflow.linear.kinds import LinearOperatorDiag, LinearOperatorLowerTriangular
+from ebbflow.linear.sized import LinearOperatorScaledIdentity
 from ebbflow.ops.arrays.creation import zeros_like
 from ebbflow.ops.arrays.indexing import gather
 from ebbflow.ops.arrays.joining import concat

@@ -40,7 +40,7 @@ def case(
         chain = default
         for condition, function in zip(reversed(conditions), reversed(functions), strict=True):
             chain = functools.partial(cond_v1, condition, function, chain, strict=strict)
-        if not exclusive:
+        if not exclusive or not conditions:
             return chain()
         with control_dependencies([_assert_few(conditions, 1, "Input error: exclusive=True")]):
             return chain()

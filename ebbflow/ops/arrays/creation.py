@@ -188,7 +188,7 @@ def _(dims, value):
 
 @Fill.kernel
 def _(xp, dims, value):
-    dims = dims.tolist()
+    dims = dims.tolist() if dims.ndim else [dims.item()]  # one length alone stands for a list of it, but in a graph
     if value.ndim and value.shape != (1,):
         raise invalid(f"value must represent a scalar, got shape {show(value.shape)}")
     room_for(dims, value.dtype.itemsize)

@@ -106,7 +106,7 @@ def _concatenate(xp: Any, values: Any, axis: Any) -> Any:
 def _bad_concat(shapes: list[tuple[int, ...]], at: int) -> errors.InvalidArgumentError:
     first = shapes[0]
     rank = len(first)
-    if not rank:
+    if () in shapes:
         return invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)")
     if not -rank <= at < rank:
         return invalid(f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {at}")

@@ -356,16 +356,17 @@ def _(xp, images, *, ksizes, strides, rates, padding):
     if images.ndim != 4:
         raise ValueError("images must have four axes")
     batch, depth = images.shape[0], images.shape[3]
-    picks, counts, inside = [], [], []
-    for axis in (1, 2):
+    picks, inside = [], []
+    sides = [_patch_sides(images.shape[a], ksizes[a], strides[a], rates[a], padding) for a in (1, 2)]
+    result = (batch, *(count for count, _ in sides), ksizes[1] * ksizes[2] * depth)
+    if result[3] > np.iinfo(np.int32).max:
+        raise invalid(f"Output size would overflow: ksizes {list(ksizes)} give patches of {result[3]} values")
+    room_for(result, images.dtype.itemsize)
+    for axis, (count, before) in zip((1, 2), sides, strict=True):
         length, k = images.shape[axis], ksizes[axis]
-        count, before = _patch_sides(length, k, strides[axis], rates[axis], padding)
         at = np.arange(count)[:, None] * strides[axis] + np.arange(k)[None, :] * rates[axis] - before
-        counts.append(count)
         inside.append((at >= 0) & (at < length))
         picks.append(np.clip(at, 0, max(length - 1, 0)))
-    result = (batch, *counts, ksizes[1] * ksizes[2] * depth)
-    room_for(result, images.dtype.itemsize)
     if not math.prod(result) or not math.prod(images.shape):
         return xp.zeros(result, images.dtype)
     rows, columns = picks[0][:, None, :, None], picks[1][None, :, None, :]

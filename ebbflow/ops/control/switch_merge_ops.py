@@ -18,7 +18,7 @@ from ebbflow.core.common_dims import common_dims
 from ebbflow.core.op import op
 from ebbflow.core.shape import Dims
 from ebbflow.core.tensor import EagerTensor
-from ebbflow.ops.declare import FLAT, UNDEFINED, raw, same
+from ebbflow.ops.declare import FLAT, UNDEFINED, dense, raw, same
 from ebbflow.ops.sizes import invalid
 
 
@@ -45,10 +45,11 @@ def _merge(xp: Any, inputs: Any) -> tuple[Any, Any]:
 
 
 def _switch_gradient(call: Any, grad_false: Any, grad_true: Any) -> tuple[Any, Any]:
-    """What came back the way that was taken."""
+    """What came back the way that was taken: nothing where that is not the way that was asked about."""
     if isinstance(call.pred, EagerTensor):
         return (grad_true if call.pred._array else grad_false), None
-    return raw.Merge([grad_false, grad_true]).output, None
+    sides = [raw.Switch(dense(grad), call.pred)[side] for side, grad in enumerate((grad_false, grad_true))]
+    return raw.Merge(sides).output, None
 
 
 def _merge_gradient(call: Any, grad: Any, _: Any) -> Any:

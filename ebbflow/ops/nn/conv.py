@@ -33,9 +33,8 @@ def per_axis(value: Any, n: int, data_format: str, name: str) -> list[int]:
     at = channel_axis(data_format, n + 2)
     if value is None:
         return [1] * (n + 2)
-    values = (
-        [int(v) for v in value] if isinstance(value, (list, tuple, np.ndarray)) or _is_shape(value) else [int(value)]
-    )
+    several = not isinstance(value, int) and (isinstance(value, (list, tuple)) or _is_shape(value) or np.ndim(value))
+    values = [int(v) for v in value] if several else [int(value)]
     if len(values) == n + 2:
         return values
     if len(values) not in (1, n):

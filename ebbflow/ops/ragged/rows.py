@@ -50,6 +50,8 @@ def take(rows: RaggedTensor, numbers: Any) -> Any:
     """Return the rows of these numbers: one for a number, rows for a vector, rows of rows for more."""
     numbers = numbers if isinstance(numbers, Tensor) else convert(numbers)
     rank = numbers.shape.rank
+    if rank is None:
+        raise ValueError("rank(indices) must be known statically")
     if rank == 0:
         at = raw.Cast(numbers, DstT=rows.row_splits.dtype)
         return _between(rows.values, rows.row_splits[at], rows.row_splits[at + np.array(1, at.dtype.np)])
@@ -477,8 +479,25 @@ def _repeated(value: Any, axis: int, times: Any) -> Any:
     return RaggedTensor.from_row_lengths(gather(value.values, order), lengths, validate=False)
 
 
+def _axes(given: Any, rank: int) -> list[int]:
+    """Return the axes that an argument `axis` names, each of which a value of `rank` has."""
+    try:
+        tensor = convert(given)
+        known = np.atleast_1d(np.empty(0) if tensor.constant_value() is None else tensor.constant_value())
+    except (TypeError, ValueError):
+        known = np.empty(0)
+    if known.dtype.kind not in "iu":
+        raise TypeError(
+            f"`axis` must be a list of int or a constant tensor when reversing axes in a ragged tensor, not {given}"
+        )
+    for place, axis in enumerate(known):
+        if not -rank <= axis < rank:
+            raise ValueError(f"axis[{place}]={axis} out of bounds: expected {-rank}<=axis[{place}]<{rank}")
+    return known.tolist()
+
+
 def reverse(value: RaggedTensor, axes: Any) -> Any:
     """Return a value with the order along some axes turned round."""
     rank = value.shape.rank
-    turned = {int(a) + (rank if a < 0 else 0) for a in np.atleast_1d(convert(axes).constant_value())}
+    turned = {a + (rank if a < 0 else 0) for a in _axes(axes, rank)}
     return value[tuple(slice(None, None, -1) if a in turned else slice(None) for a in range(rank))]

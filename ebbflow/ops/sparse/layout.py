@@ -49,7 +49,9 @@ def _(xp, sparse_indices, output_shape, sparse_values, default_value, *, validat
     if sparse_indices.ndim > 2:
         raise invalid(f"sparse_indices should be a scalar, vector, or matrix, got shape {show(sparse_indices.shape)}")
     places = sparse_indices if sparse_indices.ndim == 2 else sparse_indices.reshape(-1, 1)
-    if output_shape.ndim != 1 or len(output_shape) != places.shape[1]:
+    if output_shape.ndim != 1:
+        raise invalid(f"output_shape must be rank 1, got shape {show(output_shape.shape)}")
+    if len(output_shape) != places.shape[1]:
         raise invalid(
             f"output_shape has incorrect number of elements: {output_shape.size} should be: {places.shape[1]}"
         )

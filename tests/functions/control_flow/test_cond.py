@@ -129,3 +129,12 @@ def test_a_branch_that_is_never_taken_may_not_fit_what_comes_from_outside():
             session.run(none, {taken: True})
         with pytest.raises(ValueError, match="evenly divisible by 5000 but is 36000"):
             v1.cond(taken, lambda: tf.reshape(masks, [-1, 50, 100]), lambda: tf.zeros([0, 50, 100]))
+
+
+def test_the_only_case_there_is_may_exclude_others():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder(tf.int32, [])
+        found = tf.compat.v1.case([(tf.equal(x, 1), lambda: tf.constant(2))], exclusive=True)
+        assert session.run(found, {x: 1}) == 2
+        with pytest.raises(tf.errors.InvalidArgumentError, match="None of conditions evaluated as True"):
+            session.run(found, {x: 4})

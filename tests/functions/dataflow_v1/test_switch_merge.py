@@ -109,3 +109,14 @@ def test_the_gradient_of_a_loop_by_hand_is_refused(session):
     merged = switch_merge.merge([entered, entered])[0]
     with pytest.raises(LookupError, match="No gradient defined"):
         v1.gradients(merged, entered)
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_the_way_that_is_not_taken_has_no_slope(session, taken):
+    x = tf.constant(2.0)
+    ways = switch_merge.switch(x, tf.constant(taken))
+    slopes = [session.run(v1.gradients(way * 3, x))[0] for way in ways]
+    assert slopes == [0.0, 3.0] if taken else [3.0, 0.0]
+    merged = switch_merge.merge([ways[0] * 3, ways[1] ** 3])[0]
+    first = v1.gradients(merged, x)
+    assert session.run([first, v1.gradients(first, x)]) == ([[12.0], [12.0]] if taken else [[3.0], [0.0]])

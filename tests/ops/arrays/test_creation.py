@@ -167,6 +167,13 @@ def test_refusals(name):
     assert says in str(caught.value)
 
 
+def test_a_length_alone_is_a_list_of_it():
+    assert tf.fill(2, 3).numpy().tolist() == [3, 3]
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        dims = tf.compat.v1.placeholder_with_default(2, None)
+        assert session.run(tf.fill(dims, tf.compat.v1.placeholder_with_default([3], None))).tolist() == [3, 3]
+
+
 def test_in_a_graph_the_last_value_fills_a_constant_of_tf1():
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         assert session.run(creation.constant_v1([1, 2], shape=[4])).tolist() == [1, 2, 2, 2]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.ops.arrays import broadcasting, creation, joining, padding, reversing, shaping
+from ebbflow.ops.arrays import broadcasting, creation, joining, padding, reversing, shaping, space
 from ebbflow.ops.elementwise import casts
 from tests.ops.cases import MODES, Case, Refusal, args
 
@@ -188,6 +188,7 @@ def test_refusals(refusal, mode):
 @pytest.mark.parametrize(
     "make",
     [
+        lambda: space.extract_patches(np.ones([9, 9, 9, 9]), [1, 9000, 9000, 1], [1] * 4, [1] * 4, "SAME"),
         lambda: padding.tile([1.0, 2.0], [2**50]),
         lambda: padding.pad([1.0], [[2**50, 0]]),
         lambda: broadcasting.broadcast_to(1.0, [2**50]),
@@ -355,3 +356,12 @@ def test_reshaping_what_is_known_in_part(dims, shape, made):
                 tf.reshape(x, shape)
         else:
             assert tf.reshape(x, shape).shape.as_list() == made
+
+
+def test_what_wants_vectors_says_so_of_scalars():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Can't concatenate scalars"):
+        tf.concat([[1], 2], 0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="output_shape must be rank 1"):
+        tf.compat.v1.sparse_to_dense(1, 4, 7)
+    with pytest.raises(TypeError, match="Expected list for 'ksizes' argument"):
+        tf.compat.v1.extract_image_patches(tf.ones([1, 1, 1, 1]), tf.constant([[1, 4]]), [1] * 4, [1] * 4, "SAME")

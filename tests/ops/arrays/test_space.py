@@ -151,6 +151,11 @@ REFUSALS = [
         args("1 3 3 1"),
         says="Computed output size would be negative",
     ),
+    Refusal(
+        of(space.extract_patches, [1, 100_000, 100_000, 1], [1, 1, 1, 1], [1, 1, 1, 1], "SAME"),
+        args("1 1 1 3"),
+        says="Output size would overflow",
+    ),
 ]
 
 

@@ -425,3 +425,9 @@ def test_a_window_that_is_a_little_too_large_fits_nowhere(name, where):
         assert int(count) == 0 and not slope.numpy().any() and slope.shape == (1, 3, 3, 1)
     with pytest.raises(tf.errors.InvalidArgumentError, match="would be negative: -1"):
         FITS_NOWHERE[name](tf.ones([1, 3, 3, 1]), 1)
+
+
+def test_strides_and_windows_may_be_tensors():
+    x, f = np.ones([1, 4, 4, 1], "f"), np.ones([1, 1, 1, 1], "f")
+    assert conv.conv2d(x, f, tf.constant([1, 2, 2, 1]), "SAME").shape == [1, 2, 2, 1]
+    assert tf.nn.max_pool3d(x[..., None], tf.constant([2, 2, 1]), np.array([2, 2, 1]), "SAME").shape == [1, 2, 2, 1, 1]

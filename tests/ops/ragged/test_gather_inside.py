@@ -25,3 +25,20 @@ def test_a_list_that_holds_a_tensor_has_its_type():
         return tf.pad([1], [[0, tf.rank(q)]], constant_values=7)
 
     assert padded(tf.zeros([2, 2])).numpy().tolist() == [1, 7, 7]
+
+
+def test_indices_of_an_unknown_rank_are_refused():
+    with tf.Graph().as_default():
+        indices = tf.compat.v1.placeholder_with_default([0], None)
+        with pytest.raises(ValueError, match=r"rank\(indices\) must be known statically"):
+            tf.gather(tf.ragged.constant([[1], [2, 3]]), indices)
+
+
+@pytest.mark.parametrize(
+    ("axis", "error", "says"),
+    [(None, TypeError, "list of int"), (["a"], TypeError, "list of int"), (1.5, TypeError, "list of int"),
+     ([5], ValueError, r"axis\[0\]=5 out of bounds: expected -2<=axis\[0\]<2")],
+)  # fmt: skip
+def test_axes_that_are_not_turned_round(axis, error, says):
+    with pytest.raises(error, match=says):
+        tf.reverse(tf.ragged.constant([[1], [2, 3]]), axis)
