@@ -297,7 +297,7 @@ def tuple(tensors: Nested, name: str | None = None, control_inputs: Nested = Non
         return tensors
     graph = get_default_graph()
     with graph.name_scope(name or "tuple") as scope:
-        tensors = [t if t is None or hasattr(t, "op") else _single(t) for t in tensors]
+        tensors = [t if t is None or isinstance(t, Operation) or hasattr(t, "op") else _single(t) for t in tensors]
         waits = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
         for item in control_inputs or ():
             waits.append(item if isinstance(item, Operation) else item.op)

@@ -28,6 +28,7 @@ class Wishes:
         self.functions_run_eagerly = False
         self.tensor_float_32 = True
         self.deterministic = False
+        self.seeds_needed = False
 
 
 wishes = Wishes()
@@ -196,13 +197,13 @@ def function_executor_type(executor_type: str | None) -> Iterator[None]:
 
 
 def enable_op_determinism() -> None:
-    """Ask for the same results every run: Programs then keep the engine they begin with."""
-    wishes.deterministic = True
+    """Ask for the same results every run: Programs keep the engine they begin with, random numbers need a seed."""
+    wishes.deterministic = wishes.seeds_needed = True
 
 
 def disable_op_determinism() -> None:
     """Ask for that no longer."""
-    wishes.deterministic = False
+    wishes.deterministic = wishes.seeds_needed = False
 
 
 def is_op_determinism_enabled() -> bool:

@@ -7,6 +7,7 @@ only. Formulas are those of TF 1's initializers.
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from ebbflow.core.typing import AnyTensor, TensorLike
 from ebbflow.ops.arrays.creation import constant, ones, zeros
 from ebbflow.ops.linalg.diag import diag_part, eye
 from ebbflow.ops.random import stateful, stateless
+from ebbflow.ops.random.seeds import is_seeded
+from ebbflow.platform import config
 from ebbflow.state.initializers import TRUNCATED_STDDEV, orthogonal_matrix, scaled_variance, scaling
 
 _PARTITION_SHAPE, _PARTITION_OFFSET = "partition_shape", "partition_offset"
@@ -252,6 +255,7 @@ def he_uniform(seed: int | None = None) -> VarianceScaling:
 
 def uniform(shape: Any, low: Any, high: Any, dtype: Any, seed: int | None) -> Any:
     """Return uniform numbers."""
+    seed = _settled(seed)
     if seed is None:
         return stateful.random_uniform(shape, low, high, dtype)
     return stateless.stateless_random_uniform(shape, [seed, 0], low, high, dtype)
@@ -259,6 +263,7 @@ def uniform(shape: Any, low: Any, high: Any, dtype: Any, seed: int | None) -> An
 
 def normal(shape: Any, mean: Any, stddev: Any, dtype: Any, seed: int | None) -> Any:
     """Return normal numbers."""
+    seed = _settled(seed)
     if seed is None:
         return stateful.random_normal(shape, mean, stddev, dtype)
     return stateless.stateless_random_normal(shape, [seed, 0], mean, stddev, dtype)
@@ -266,9 +271,16 @@ def normal(shape: Any, mean: Any, stddev: Any, dtype: Any, seed: int | None) -> 
 
 def truncated(shape: Any, mean: Any, stddev: Any, dtype: Any, seed: int | None) -> Any:
     """Return truncated normal numbers."""
+    seed = _settled(seed)
     if seed is None:
         return stateful.truncated_normal(shape, mean, stddev, dtype)
     return stateless.stateless_truncated_normal(shape, [seed, 0], mean, stddev, dtype)
+
+
+def _settled(seed: int | None) -> int | None:
+    """Return a seed of Python's numbers where there is none and random ops must have one."""
+    wanted = seed is None and config.wishes.seeds_needed and not is_seeded()
+    return random.randint(1, 10**9) if wanted else seed
 
 
 def _floating(dtype: Any) -> Any:

@@ -1,5 +1,6 @@
 """`tf.random.Generator`: the program's own one, and what determinism forbids."""
 
+import numpy as np
 import pytest
 
 import ebbflow as tf
@@ -31,6 +32,29 @@ def test_determinism_wants_a_seed(own_generator):
         tf.random.Generator.from_non_deterministic_state()
     tf.random.set_global_generator(tf.random.Generator.from_seed(50))
     assert tf.random.get_global_generator().normal([2]).shape == (2,)
+
+
+WANTS_A_SEED = {
+    "uniform": lambda: tf.random.uniform([1]),
+    "shuffle": lambda: tf.random.shuffle([1, 2]),
+    "dropout": lambda: tf.nn.dropout([1.0, 2.0], 0.5),
+    "function": lambda: tf.function(lambda: tf.random.normal([1]))(),
+    "gamma": lambda: tf.random.gamma([1], 1.0),
+    "categorical": lambda: tf.random.categorical([[1.0, 1.0]], 1),
+    "flip": lambda: tf.image.random_flip_left_right(np.ones((2, 2, 1))),
+    "dataset": lambda: tf.data.Dataset.range(3).shuffle(3),
+    "fractional pool": lambda: tf.nn.fractional_max_pool(np.ones((1, 4, 4, 1)), [1.0, 1.5, 1.5, 1.0]),
+    "fractional pool of v1": lambda: tf.compat.v1.nn.fractional_max_pool(np.ones((1, 4, 4, 1)), [1.0, 1.5, 1.5, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", WANTS_A_SEED)
+def test_random_ops_want_a_seed_where_determinism_is_asked_for(own_generator, name):
+    tf.config.experimental.enable_op_determinism()
+    with pytest.raises((RuntimeError, ValueError), match="determinism is enabled"):
+        WANTS_A_SEED[name]()
+    assert tf.initializers.GlorotUniform()([2, 2]).shape == (2, 2)
+    assert tf.random.uniform([1], seed=1).shape == (1,)
 
 
 def test_integers_that_nobody_can_foretell():

@@ -96,6 +96,10 @@ def _(input, shape):
     tail = wanted[len(wanted) - len(input.dims) :]
     for have, want in zip(input.dims, tail, strict=True):
         if have not in (None, 1) and want is not None and have != want:
+            if want == 1:
+                raise errors.StaticShapeError(
+                    f"Unable to broadcast tensor of shape {show(input.dims)} to tensor of shape {show(wanted)}"
+                )
             raise errors.StaticShapeError(f"Incompatible shapes: {show(input.dims)} vs. {show(wanted)}")
     return wanted
 

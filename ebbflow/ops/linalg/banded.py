@@ -13,6 +13,7 @@ import numpy as np
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.ops.arrays.shaping import matrix_transpose
@@ -269,8 +270,21 @@ def _three_rows(diagonals: Any, form: str) -> tuple[Any, Any, Any]:
         packed = convert(diagonals, name="diagonals")
         return packed[..., 0, :], packed[..., 1, :], packed[..., 2, :]
     if form == "sequence":
+        if not isinstance(diagonals, (list, tuple)) or len(diagonals) != 3:
+            raise ValueError(f"Expected `diagonals` to be a sequence of length 3, got {diagonals!r}")
         above, main, below = (convert(d) for d in diagonals)
+        if None in (above.shape.rank, main.shape.rank, below.shape.rank):
+            return above, main, below
+        if not main.shape[:-1].is_compatible_with(above.shape[:-1]) or above.shape.rank != below.shape.rank:
+            raise ValueError(
+                "The three diagonals must have the same shape, except for the last dimension, got "
+                f"{above.shape}, {main.shape}, {below.shape}"
+            )
         rows = main.shape[-1]
+        for diagonal, name in ((above, "superdiagonal"), (below, "subdiagonal")):
+            length = diagonal.shape[-1]
+            if None not in (length, rows) and length not in (rows, rows - 1):
+                raise ValueError(f"Expected the {name} to have length {rows} or {rows - 1}, got {length}")
         if above.shape[-1] is not None and rows is not None and above.shape[-1] == rows - 1:
             above = raw.ConcatV2([above, raw.ZerosLike(main[..., :1])], -1)
         if below.shape[-1] is not None and rows is not None and below.shape[-1] == rows - 1:
@@ -278,7 +292,8 @@ def _three_rows(diagonals: Any, form: str) -> tuple[Any, Any, Any]:
         return above, main, below
     if form == "matrix":
         matrix = convert(diagonals, name="diagonals")
-        if matrix.shape.rank is not None and not matrix.shape[-1] == matrix.shape[-2]:
+        sides = [None, None] if matrix.shape.rank is None else matrix.shape[-2:].as_list()
+        if None not in sides and sides[0] != sides[1]:
             raise ValueError(f"Expected last two dimensions of diagonals to be same, got {matrix.shape}")
         packed = diag_part(matrix, k=(-1, 1), align="LEFT_RIGHT")
         return packed[..., 0, :], packed[..., 1, :], packed[..., 2, :]
@@ -295,11 +310,18 @@ def tridiagonal_solve(
     partial_pivoting: bool = True,
     perturb_singular: bool = False,
 ) -> Tensor:
-    """Solve tridiagonal systems; `rhs` is a matrix, or a vector for each system."""
+    """Solve tridiagonal systems; `rhs` is a matrix, or a vector for each system.
+
+    With `transpose_rhs` a right side is a row of `rhs`; what solves it is a column, as without.
+    """
     with name_scope(name, "tridiagonal_solve", [rhs]):
-        packed = raw.Pack(list(_three_rows(diagonals, diagonals_format)), axis=-2)
+        if diagonals_format == "compact":
+            packed = convert(diagonals, name="diagonals")
+        else:
+            packed = raw.Pack(list(_three_rows(diagonals, diagonals_format)), axis=-2)
         rhs = convert(rhs, name="rhs", dtype=packed.dtype)
-        vectors = rhs.shape.rank is not None and rhs.shape.rank == packed.shape.rank - 1
+        _check_systems(packed.shape, rhs.shape, transpose_rhs)
+        vectors = None not in (rhs.shape.rank, packed.shape.rank) and rhs.shape.rank == packed.shape.rank - 1
         if vectors:
             rhs = raw.ExpandDims(rhs, -1)
         elif transpose_rhs:
@@ -307,9 +329,25 @@ def tridiagonal_solve(
         if conjugate_rhs:
             rhs = conj(rhs)
         result = TridiagonalSolve(packed, rhs, partial_pivoting=partial_pivoting, perturb_singular=perturb_singular)
-        if vectors:
-            return raw.Squeeze(result, squeeze_dims=[-1])
-        return matrix_transpose(result) if transpose_rhs else result
+        return raw.Squeeze(result, squeeze_dims=[-1]) if vectors else result
+
+
+def _check_systems(packed: TensorShape, rhs: TensorShape, turned: bool) -> None:
+    """Refuse diagonals and right sides that make no systems, as far as their shapes are known."""
+    if packed.rank is None or rhs.rank is None:
+        return
+    if packed.rank < 2:
+        raise ValueError(f"Expected `diagonals` to have rank at least 2, got {packed.rank}")
+    if rhs.rank not in (packed.rank, packed.rank - 1):
+        raise ValueError(f"Expected the rank of `rhs` to be {packed.rank - 1} or {packed.rank}, got {rhs.rank}")
+    if packed[-2] not in (None, 3):
+        raise ValueError(f"Expected 3 diagonals, got {packed[-2]}")
+    sides = rhs.rank - packed.rank + 2
+    if not packed[:-2].is_compatible_with(rhs[: rhs.rank - sides]):
+        raise ValueError(f"Batch shapes {packed[:-2]} and {rhs[: rhs.rank - sides]} are incompatible")
+    count = rhs[-1] if turned or sides == 1 else rhs[-2]
+    if None not in (count, packed[-1]) and count != packed[-1]:
+        raise ValueError(f"Expected as many right sides as equations, got {count} and {packed[-1]}")
 
 
 def eigh_tridiagonal(

@@ -27,6 +27,7 @@ from ebbflow.ops.random.philox import Stream
 from ebbflow.ops.random.seeds import get_seed
 from ebbflow.ops.shape_rules import ranked
 from ebbflow.ops.sizes import invalid, room_for
+from ebbflow.platform import config
 
 MANY, SHARE = 1 << 12, 1 << 14
 """Numbers from which on code is worth asking for, and which a thread makes at a time."""
@@ -273,6 +274,11 @@ def _four(ratio: Any) -> list[float]:
 
 
 def _pool(declared: Op, value: Any, ratio: Any, pseudo_random: bool, overlapping: bool, seed: Any, name: Any) -> Any:
+    if not seed and declared is FractionalMaxPool and config.wishes.seeds_needed:
+        raise ValueError(
+            "tf.nn.fractional_max_pool requires a non-zero seed to be passed in when determinism is enabled, but got "
+            f"seed={seed}"
+        )
     first, second = get_seed(seed) if seed else (0, 0)
     return declared(
         value, pooling_ratio=_four(ratio), pseudo_random=pseudo_random, overlapping=overlapping,
@@ -315,6 +321,11 @@ def fractional_max_pool_v1(
     name: str | None = None,
 ) -> tuple[Tensor, ...]:
     """Return maxima over regions of random sizes, and where the regions begin along rows and columns."""
+    if config.wishes.seeds_needed and not (seed and seed2 and deterministic):
+        raise ValueError(
+            'tf.compat.v1.nn.fractional_max_pool requires "seed" and "seed2" to be non-zero and "deterministic" to be '
+            f"true when determinism is enabled, but got seed={seed}, seed2={seed2}, deterministic={deterministic}"
+        )
     return FractionalMaxPool(
         value, pooling_ratio=pooling_ratio, pseudo_random=pseudo_random, overlapping=overlapping,
         deterministic=deterministic, seed=seed, seed2=seed2, name=name,

@@ -19,6 +19,7 @@ import numpy as np
 from ebbflow.core import context, forks
 from ebbflow.core.op import eager_run
 from ebbflow.ops.random.philox import Stream
+from ebbflow.platform import config
 
 DEFAULT_GRAPH_SEED = 87654321
 _MAXINT32 = 2**31 - 1
@@ -89,6 +90,11 @@ def get_seed(op_seed: int | None) -> tuple[Any, Any]:
     first = _program.seed if graph is None else graph.seed
     if first is None:
         if op_seed is None:
+            if config.wishes.seeds_needed:
+                raise RuntimeError(
+                    "Random ops require a seed to be set when determinism is enabled. Please set a seed before running "
+                    "the op, e.g. by calling tf.random.set_seed(1)."
+                )
             return None, None
         first = DEFAULT_GRAPH_SEED
         return first, _shortened(op_seed)
@@ -96,6 +102,12 @@ def get_seed(op_seed: int | None) -> tuple[Any, Any]:
         op_seed = _own_seed(graph)
     seeds = _shortened(first), _shortened(op_seed)
     return (0, _MAXINT32) if seeds == (0, 0) else seeds  # two zeros would mean: not seeded
+
+
+def is_seeded() -> bool:
+    """Return whether an op that is asked for without a seed has one all the same."""
+    graph = None if context.executing_eagerly() else context.current_graph()
+    return (_program.seed if graph is None else graph.seed) is not None
 
 
 def seed_attrs(op_seed: int | None) -> dict[str, Any]:

@@ -214,6 +214,8 @@ def _(a_indices, a_values, a_shape, b):
 def _(xp, a_indices, a_values, a_shape, b):
     if a_indices.ndim == 2 and a_values.ndim == 1 and len(a_indices) != len(a_values):
         raise invalid(f"Dimensions {len(a_indices)} and {len(a_values)} are not compatible")
+    if a_indices.ndim == 2 and a_shape.ndim == 1 and a_indices.shape[1] != len(a_shape):
+        raise invalid(f"Dimensions {a_indices.shape[1]} and {len(a_shape)} are not compatible")
     checked(a_indices, a_values, a_shape)
     if len(a_shape) != b.ndim:
         raise invalid(f"Two operands have different ranks; received: {len(a_shape)} and {b.ndim}")

@@ -78,3 +78,34 @@ def test_older_names_are_the_ops_of_today():
     both = tf.raw_ops.SelfAdjointEig(input=a)
     np.testing.assert_allclose(both[0], np.linalg.eigvalsh(a))
     assert both.shape == (3, 2)
+
+
+def test_systems_of_three_diagonals_whose_right_sides_are_rows():
+    rhs = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]], tf.float64)
+    wanted = tf.linalg.tridiagonal_solve(BANDED, tf.transpose(rhs))
+    np.testing.assert_array_equal(tf.linalg.tridiagonal_solve(BANDED, rhs, transpose_rhs=True), wanted)
+
+
+NO_SYSTEMS = {
+    "rank 1": (([4], [4]), "compact", "rank at least 2"),
+    "two diagonals": (([2, 4], [4]), "compact", "Expected 3 diagonals, got 2"),
+    "too few equations": (([3, 4], [5, 1]), "compact", "as many right sides as equations, got 5 and 4"),
+    "ranks apart": (([5, 3, 4], [4]), "compact", "rank of `rhs` to be 2 or 3, got 1"),
+    "other batches": (([5, 3, 4], [4, 4, 1]), "compact", "Batch shapes"),
+    "no square": (([5, 3], [5]), "matrix", "same, got"),
+}
+
+
+@pytest.mark.parametrize("name", NO_SYSTEMS)
+def test_what_makes_no_systems(name):
+    (diagonals, rhs), form, says = NO_SYSTEMS[name]
+    with pytest.raises(ValueError, match=says):
+        tf.linalg.tridiagonal_solve(tf.ones(diagonals), tf.ones(rhs), form)
+    with pytest.raises(ValueError, match="length 5 or 4, got 6"):
+        tf.linalg.tridiagonal_solve([tf.ones([2, 5]), tf.ones([2, 5]), tf.ones([2, 6])], tf.ones([2, 5]), "sequence")
+
+
+def test_systems_of_an_unknown_size():
+    with tf.Graph().as_default():
+        rows = tf.compat.v1.placeholder(tf.float32, [None, 4])
+        assert tf.linalg.tridiagonal_solve(rows, tf.ones([4]), "matrix").shape.rank == 1
