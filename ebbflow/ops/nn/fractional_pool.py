@@ -324,7 +324,7 @@ def fractional_max_pool_v1(
     if config.wishes.seeds_needed and not (seed and seed2 and deterministic):
         raise ValueError(
             'tf.compat.v1.nn.fractional_max_pool requires "seed" and "seed2" to be non-zero and "deterministic" to be '
-            f"true when determinism is enabled, but got seed={seed}, seed2={seed2}, deterministic={deterministic}"
+            f"true when determinism is enabled, but got seed={seed!r}, seed2={seed2}, deterministic={deterministic}"
         )
     return FractionalMaxPool(
         value, pooling_ratio=pooling_ratio, pseudo_random=pseudo_random, overlapping=overlapping,
