@@ -63,6 +63,8 @@ hessians
 name_scope_v1 as name_scope
 op_scope
 tuple
+[tf1.graph_transforms.transform]
+transform_graph as tools.graph_transforms.TransformGraph
 """
 
 V2 = """

@@ -395,6 +395,8 @@ _is_attrs as python.util.nest.is_attrs
 _is_mapping as python.util.nest.is_mapping
 _is_namedtuple as python.util.nest.is_namedtuple
 _same_namedtuples as python.util.nest.same_namedtuples
+[io.events_writer]
+python.pywrap_tensorflow.EventsWriter
 [testing.modes]
 python.framework.test_util.: IsBuiltWithNvcc IsBuiltWithXLA IsCPUTargetAvailable disable_with_predicate
 python.framework.test_util.assert_no_new_pyobjects_executing_eagerly
