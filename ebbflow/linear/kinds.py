@@ -165,12 +165,12 @@ class LinearOperatorDiag(LinearOperator):
     def _linop_cholesky(self) -> LinearOperator:
         return LinearOperatorDiag(raw.Sqrt(convert(self._diag)), is_self_adjoint=True, is_positive_definite=True)
 
-    def assert_non_singular(self, name="assert_non_singular"):
+    def _assert_non_singular(self):
         """Return an op that fails where an entry is zero."""
         sizes = magnitude(convert(self._diag))
         return assert_positive(sizes, message="Singular operator:  Diagonal contained zero values.")
 
-    def assert_positive_definite(self, name="assert_positive_definite"):
+    def _assert_positive_definite(self):
         """Return an op that fails where an entry's real part is not positive."""
         kind = "non-positive real" if self.dtype.is_complex else "non-positive"
         return assert_positive(
@@ -178,7 +178,7 @@ class LinearOperatorDiag(LinearOperator):
             "was not positive definite.",
         )  # fmt: skip
 
-    def assert_self_adjoint(self, name="assert_self_adjoint"):
+    def _assert_self_adjoint(self):
         """Return an op that fails where an entry has an imaginary part."""
         if not self.dtype.is_complex:
             return group()

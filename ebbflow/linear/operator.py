@@ -1,8 +1,9 @@
 """A linear operator: a batch of matrices that can be multiplied, solved with and asked about.
 
-The base class does everything with the dense matrix; a kind of matrix says what it can do better by methods with a
-leading underscore (`_matmul`, `_solve`, `_diag_part`, …). Hints (`is_self_adjoint` and so on) are promises by whoever
-makes the operator: True, False, or None where nothing is promised. Knows ops; imported by the kinds beside it.
+The base class does everything with the dense matrix; a kind of matrix, or a program's own operator, says what it can do
+better by methods with a leading underscore (`_matmul`, `_matvec`, `_solve`, `_diag_part`, `_trace`, …). Hints (such as
+`is_self_adjoint`) are promises by whoever makes the operator: True, False, or None where nothing is promised.
+Knows ops; imported by the kinds beside it.
 """
 
 from __future__ import annotations
@@ -172,21 +173,33 @@ class LinearOperator(Module, CompositeTensor):
             return convert(self.shape.as_list(), dtype=dtypes.int32)
         return self._shape_tensor()
 
+    def _batch_shape_tensor(self, shape: Any = None) -> Any:
+        return (self.shape_tensor() if shape is None else shape)[:-2]
+
     def batch_shape_tensor(self, name="batch_shape_tensor"):
         """Return the shape of the batch as a tensor."""
-        return self.shape_tensor()[:-2]
+        return self._batch_shape_tensor()
+
+    def _tensor_rank_tensor(self, shape: Any = None) -> Any:
+        return raw.Size(self.shape_tensor() if shape is None else shape)
 
     def tensor_rank_tensor(self, name="tensor_rank_tensor"):
         """Return the number of axes of the dense tensor, as a tensor."""
-        return raw.Size(self.shape_tensor())
+        return self._tensor_rank_tensor()
+
+    def _domain_dimension_tensor(self, shape: Any = None) -> Any:
+        return (self.shape_tensor() if shape is None else shape)[-1]
 
     def domain_dimension_tensor(self, name="domain_dimension_tensor"):
         """Return the number of columns as a tensor."""
-        return self.shape_tensor()[-1]
+        return self._domain_dimension_tensor()
+
+    def _range_dimension_tensor(self, shape: Any = None) -> Any:
+        return (self.shape_tensor() if shape is None else shape)[-2]
 
     def range_dimension_tensor(self, name="range_dimension_tensor"):
         """Return the number of rows as a tensor."""
-        return self.shape_tensor()[-2]
+        return self._range_dimension_tensor()
 
     # --- products and solves ------------------------------------------------------------------------------------------
 
@@ -199,11 +212,21 @@ class LinearOperator(Module, CompositeTensor):
             from_left = self.adjoint() if adjoint else self
             return _compose(from_left, x.adjoint() if adjoint_arg else x)
         with name_scope(name):
-            x = self._checked(convert(x, dtype=self.dtype, name="x"), -1 if adjoint_arg else -2, adjoint, "matmul")
+            x = self._checked(self._argument(x, "x"), -1 if adjoint_arg else -2, adjoint, "matmul")
             return self._matmul(x, adjoint, adjoint_arg)
 
     def __matmul__(self, other: Any) -> Any:
         return self.matmul(other)
+
+    def _argument(self, value: Any, name: str) -> Any:
+        value = convert(value, name=name) if hasattr(value, "dtype") else convert(value, dtype=self.dtype, name=name)
+        self._check_input_dtype(value)
+        return value
+
+    def _check_input_dtype(self, arg: Any) -> None:
+        """Refuse a tensor of another dtype than the entries': programs' own operators call it."""
+        if arg.dtype.base_dtype != self.dtype:
+            raise TypeError(f"Expected argument to have dtype {self.dtype}.  Found: {arg.dtype} in tensor {arg!s}")
 
     def _checked(self, x: Any, axis: int, turned: bool, what: str) -> Any:
         size = self._row_count if turned else self._column_count
@@ -217,8 +240,10 @@ class LinearOperator(Module, CompositeTensor):
     def matvec(self, x, adjoint=False, name="matvec"):
         """Return A·x for vectors x."""
         with name_scope(name):
-            x = convert(x, dtype=self.dtype, name="x")
-            return raw.Squeeze(self.matmul(raw.ExpandDims(x, -1), adjoint), squeeze_dims=[-1])
+            return self._matvec(self._checked(self._argument(x, "x"), -1, adjoint, "matvec"), adjoint)
+
+    def _matvec(self, x: Any, adjoint: bool = False) -> Any:
+        return raw.Squeeze(self.matmul(raw.ExpandDims(x, -1), adjoint), squeeze_dims=[-1])
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         rhs = _adjoint(rhs) if adjoint_arg else rhs
@@ -238,15 +263,17 @@ class LinearOperator(Module, CompositeTensor):
                 self.inverse().adjoint() if adjoint else self.inverse(), rhs.adjoint() if adjoint_arg else rhs
             )
         with name_scope(name):
-            rhs = convert(rhs, dtype=self.dtype, name="rhs")
+            rhs = self._argument(rhs, "rhs")
             rhs = self._checked(rhs, -1 if adjoint_arg else -2, not adjoint, "solve")
             return self._solve(rhs, adjoint, adjoint_arg)
 
     def solvevec(self, rhs, adjoint=False, name="solve"):
         """Return x with A·x = rhs for vectors."""
         with name_scope(name):
-            rhs = convert(rhs, dtype=self.dtype, name="rhs")
-            return raw.Squeeze(self.solve(raw.ExpandDims(rhs, -1), adjoint), squeeze_dims=[-1])
+            return self._solvevec(self._checked(self._argument(rhs, "rhs"), -1, not adjoint, "solvevec"), adjoint)
+
+    def _solvevec(self, rhs: Any, adjoint: bool = False) -> Any:
+        return raw.Squeeze(self.solve(raw.ExpandDims(rhs, -1), adjoint), squeeze_dims=[-1])
 
     # --- other forms --------------------------------------------------------------------------------------------------
 
@@ -272,7 +299,10 @@ class LinearOperator(Module, CompositeTensor):
     def trace(self, name="trace"):
         """Return the sums of the diagonals."""
         with name_scope(name):
-            return raw.Sum(self._diag_part(), -1)
+            return self._trace()
+
+    def _trace(self) -> Any:
+        return raw.Sum(self.diag_part(), -1)
 
     def add_to_tensor(self, x, name="add_to_tensor"):
         """Return A + x as a tensor."""
@@ -358,6 +388,9 @@ class LinearOperator(Module, CompositeTensor):
 
     def assert_non_singular(self, name="assert_non_singular"):
         """Return an op that fails where a matrix cannot be inverted, by its condition."""
+        return self._assert_non_singular()
+
+    def _assert_non_singular(self) -> Any:
         limit = raw.Cast(1.0 / (10 * _epsilon(self.dtype)), DstT=self.dtype.real_dtype)
         return assert_less(
             raw.Cast(self.cond(), DstT=limit.dtype),
@@ -367,11 +400,17 @@ class LinearOperator(Module, CompositeTensor):
 
     def assert_positive_definite(self, name="assert_positive_definite"):
         """Return an op that fails where a matrix is not positive definite."""
+        return self._assert_positive_definite()
+
+    def _assert_positive_definite(self) -> Any:
         diagonal = real(raw.MatrixDiagPart(cholesky(self.to_dense())))
         return assert_positive(diagonal, message="Matrix was not positive definite.")
 
     def assert_self_adjoint(self, name="assert_self_adjoint"):
         """Return an op that fails where a matrix is not its adjoint."""
+        return self._assert_self_adjoint()
+
+    def _assert_self_adjoint(self) -> Any:
         dense = self.to_dense()
         return assert_near(
             dense, adjoint(dense), message="Matrix was not equal to its adjoint: it is not self-adjoint."

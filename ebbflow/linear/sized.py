@@ -144,11 +144,11 @@ class LinearOperatorScaledIdentity(LinearOperator):
     def _eigvals(self) -> Any:
         return self._diag_part()
 
-    def assert_non_singular(self, name="assert_non_singular"):
+    def _assert_non_singular(self):
         """Return an op that fails where the number is zero."""
         return assert_positive(magnitude(convert(self._multiplier)), message="LinearOperator was singular")
 
-    def assert_self_adjoint(self, name="assert_self_adjoint"):
+    def _assert_self_adjoint(self):
         """Return an op that fails where the number is not real."""
         same = convert(self._multiplier)
         return assert_near(same, bar(same, True), message="LinearOperator was not self-adjoint")
@@ -246,14 +246,14 @@ class LinearOperatorZeros(LinearOperator):
     def _log_abs_determinant(self) -> Any:
         return raw.Fill(_joined(self._batch), raw.Cast(-np.inf, DstT=self.dtype.real_dtype))
 
-    def assert_non_singular(self, name="assert_non_singular"):
+    def _assert_non_singular(self):
         """Raise an error: zeros can never be inverted."""
         raise InvalidArgumentError(None, None, "Zero operators are always non-invertible.")
 
-    def assert_positive_definite(self, name="assert_positive_definite"):
+    def _assert_positive_definite(self):
         """Raise an error: zeros are never positive definite."""
         raise InvalidArgumentError(None, None, "Zero operators are always non-positive definite.")
 
-    def assert_self_adjoint(self, name="assert_self_adjoint"):
+    def _assert_self_adjoint(self):
         """Return an op that does nothing: zeros are their own adjoint."""
         return group()

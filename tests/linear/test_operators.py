@@ -170,3 +170,90 @@ def test_methods_of_own_operators_have_scopes():
         for scope in ("mine/solve/", "mine/solve_1/"):
             with operator._name_scope("solve") as found:
                 assert found == scope
+
+
+class Doubling(L.LinearOperator):
+    """2 I, whose methods say that they were called."""
+
+    def __init__(self, size):
+        self.size, self.called = size, []
+        super().__init__(tf.float32, is_non_singular=True, is_self_adjoint=True, is_square=True)
+
+    def _said(self, name, result=None):
+        self.called.append(name)
+        return result
+
+    def _shape(self):
+        return tf.TensorShape([self.size, self.size])
+
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        self._check_input_dtype(x)
+        return self._said("_matmul", 2 * (L.adjoint(x) if adjoint_arg else x))
+
+    def _matvec(self, x, adjoint=False):
+        return self._said("_matvec", 2 * x)
+
+    def _solvevec(self, rhs, adjoint=False):
+        return self._said("_solvevec", rhs / 2)
+
+    def _trace(self):
+        return self._said("_trace", tf.constant(2.0 * self.size))
+
+    def _assert_non_singular(self):
+        return self._said("_assert_non_singular")
+
+    def _assert_self_adjoint(self):
+        return self._said("_assert_self_adjoint")
+
+    def _assert_positive_definite(self):
+        return self._said("_assert_positive_definite")
+
+    def _batch_shape_tensor(self, shape=None):
+        return self._said("_batch_shape_tensor", tf.constant([], tf.int32))
+
+    def _domain_dimension_tensor(self, shape=None):
+        return self._said("_domain_dimension_tensor", tf.constant(self.size))
+
+    def _range_dimension_tensor(self, shape=None):
+        return self._said("_range_dimension_tensor", tf.constant(self.size))
+
+    def _tensor_rank_tensor(self, shape=None):
+        return self._said("_tensor_rank_tensor", tf.constant(2))
+
+
+OWN_METHODS = [
+    ("matmul", ([[1.0], [1.0], [1.0]],), "_matmul", [[2.0], [2.0], [2.0]]),
+    ("matvec", ([1.0, 1.0, 1.0],), "_matvec", [2.0, 2.0, 2.0]),
+    ("solvevec", ([1.0, 1.0, 1.0],), "_solvevec", [0.5, 0.5, 0.5]),
+    ("trace", (), "_trace", 6.0),
+    ("diag_part", (), "_matmul", [2.0, 2.0, 2.0]),
+    ("to_dense", (), "_matmul", [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]),
+    ("assert_non_singular", (), "_assert_non_singular", None),
+    ("assert_self_adjoint", (), "_assert_self_adjoint", None),
+    ("assert_positive_definite", (), "_assert_positive_definite", None),
+    ("batch_shape_tensor", (), "_batch_shape_tensor", []),
+    ("domain_dimension_tensor", (), "_domain_dimension_tensor", 3),
+    ("range_dimension_tensor", (), "_range_dimension_tensor", 3),
+    ("tensor_rank_tensor", (), "_tensor_rank_tensor", 2),
+]
+
+
+@pytest.mark.parametrize(("method", "args", "hook", "wanted"), OWN_METHODS, ids=lambda x: str(x)[:30])
+def test_methods_of_own_operators_are_asked(method, args, hook, wanted):
+    operator = Doubling(3)
+    result = getattr(operator, method)(*[tf.constant(x) for x in args])
+    assert list(operator.called) == [hook]
+    assert (result if result is None else result.numpy().tolist()) == wanted
+
+
+@pytest.mark.parametrize("method", ["matmul", "matvec", "solve", "solvevec", "_check_input_dtype"])
+def test_arguments_have_the_dtype_of_the_operator(method):
+    x = tf.ones([3] if method.endswith("vec") else [3, 1], tf.float64)
+    with pytest.raises(TypeError, match=r"Expected argument to have dtype .*float32.*Found: .*float64"):
+        getattr(Doubling(3), method)(x)
+
+
+@pytest.mark.parametrize("method", ["matvec", "solvevec"])
+def test_vectors_have_the_size_of_the_operator(method):
+    with pytest.raises(ValueError, match="Dimensions 3 and 4 are not compatible"):
+        getattr(Doubling(3), method)(tf.ones([4]))
