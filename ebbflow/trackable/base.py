@@ -75,6 +75,14 @@ class ShardInfo(NamedTuple):
     offset: tuple[int, ...]
 
 
+def keep(obj: Any, name: str, value: Any) -> None:
+    """Set what an object keeps for itself, whatever its class does where attributes are set."""
+    try:
+        object.__setattr__(obj, name, value)
+    except TypeError:  # a proxy made in C, which has no other way
+        type(obj).__setattr__(obj, name, value)
+
+
 class Trackable:
     """Something with named children, whose values are saved and restored with them.
 
@@ -96,7 +104,7 @@ class Trackable:
             "_self_update_uid": -1,
         }
         for name, value in state.items():
-            object.__setattr__(self, name, value)
+            keep(self, name, value)
 
     @property
     def _setattr_tracking(self) -> bool:
@@ -104,7 +112,7 @@ class Trackable:
 
     @_setattr_tracking.setter
     def _setattr_tracking(self, value: bool) -> None:
-        object.__setattr__(self, "_self_setattr_tracking", value)
+        keep(self, "_self_setattr_tracking", value)
 
     @property
     def _update_uid(self) -> int:
@@ -112,7 +120,7 @@ class Trackable:
 
     @_update_uid.setter
     def _update_uid(self, value: int) -> None:
-        object.__setattr__(self, "_self_update_uid", value)
+        keep(self, "_self_update_uid", value)
 
     @property
     def _unconditional_dependency_names(self) -> dict[str, Any]:
@@ -341,19 +349,19 @@ def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[...
 def no_automatic_dependency_tracking_scope(obj: Any) -> Iterator[None]:
     """Set attributes of `obj` without tracking them."""
     before = getattr(obj, "_self_setattr_tracking", True)
-    object.__setattr__(obj, "_self_setattr_tracking", False)  # its own, also where tracking is passed on to another
+    keep(obj, "_self_setattr_tracking", False)  # its own, also where tracking is passed on to another
     try:
         yield
     finally:
-        object.__setattr__(obj, "_self_setattr_tracking", before)
+        keep(obj, "_self_setattr_tracking", before)
 
 
 @contextlib.contextmanager
 def no_manual_dependency_tracking_scope(obj: Any) -> Iterator[None]:
     """Let `obj._track_trackable` do nothing for a while."""
     before = getattr(obj, "_manual_tracking", True)
-    object.__setattr__(obj, "_manual_tracking", False)
+    keep(obj, "_manual_tracking", False)
     try:
         yield
     finally:
-        object.__setattr__(obj, "_manual_tracking", before)
+        keep(obj, "_manual_tracking", before)

@@ -1,10 +1,13 @@
 """Proxies: an object that behaves as another one does, and passes for an instance of its class.
 
-What the proxy keeps for itself has a name that starts with `_self_`; everything else is the other object's.
+What the proxy keeps for itself has a name that starts with `_self_`; everything else is the other object's. Programs
+that know the package `wrapt` tell proxies by its class: where it has been imported, ours are of that class, too.
 """
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -28,8 +31,17 @@ class ObjectProxy:
 
     __wrapped__: Any
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Return a proxy that is not filled yet."""
+        wrapt = sys.modules.get("wrapt")
+        known = getattr(wrapt, "ObjectProxy", None)  # not yet there while it is being imported
+        if known is None or issubclass(cls, known):
+            return super().__new__(cls)
+        both = _of_both(cls, known)
+        return super().__new__(cls) if both is cls else known.__new__(both)
+
     def __init__(self, wrapped: Any):
-        object.__setattr__(self, "__wrapped__", wrapped)
+        self.__wrapped__ = wrapped
 
     def _class_of_wrapped(self) -> Any:
         return type(self.__wrapped__)
@@ -52,6 +64,20 @@ class ObjectProxy:
 
     def __reversed__(self) -> Any:
         return reversed(self.__wrapped__)  # a tuple has no method of that name
+
+
+@functools.cache
+def _of_both(cls: Any, known: Any) -> Any:
+    """Return the class of proxies of class `cls` that are of the class `known` as well."""
+    names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
+    both = type(cls.__name__, (cls, known), {**names, "__setattr__": known.__setattr__})
+    try:
+        made = known.__new__(both)
+        made.__wrapped__ = {}
+        kept = made.__dict__  # before wrapt 2 this is that of what is wrapped
+    except AttributeError:
+        return cls
+    return both if isinstance(kept, dict) else cls
 
 
 for _method in _FORWARDED:

@@ -33,7 +33,7 @@ Pair = collections.namedtuple("Pair", "left right")
 )
 def test_what_becomes_of_a_container(value, kind):
     wrapped = wrap_or_unwrap(value)
-    assert type(wrapped) is kind
+    assert issubclass(type(wrapped), kind)
     assert isinstance(wrapped, type(value))
     assert wrapped == value
     assert len(wrapped) == len(value)
@@ -204,3 +204,23 @@ def test_saving_and_restoring_ask_for_no_text_of_the_values(tmp_path):
     module.v.assign(2.0)
     root.read(path).assert_consumed()
     assert module.v.numpy() == 1.0
+
+
+def test_proxies_are_those_of_wrapt_where_it_is_imported():
+    wrapt = pytest.importorskip("wrapt")
+    if not hasattr(wrapt, "BaseObjectProxy"):
+        pytest.skip("before wrapt 2 a class cannot be a proxy of both")
+    module = tf.Module()
+    module.table, module.pair = {"x": [tf.Variable(1.0)], "y": (1, {"z": 2})}, Pair([1], {"k": tf.Variable(2.0)})
+    for held, plain in [(module.table, dict), (module.pair, tuple), (module.table["y"], tuple)]:
+        assert isinstance(held, wrapt.ObjectProxy)
+        assert isinstance(held, plain)
+        assert held.__wrapped__ == held == copy.copy(held)
+        mapped = tf.nest.map_structure(lambda _: 0, held)
+        assert type(mapped) is type(held)
+        tf.nest.assert_same_structure(mapped, held)
+    module.table["more"] = tf.Variable(3.0)
+    assert [float(v) for v in module.variables] == [2.0, 3.0, 1.0]
+    assert module.pair.right["k"] is module.pair[1]["k"]
+    del module.table["more"]
+    assert sorted(module.table) == ["x", "y"]
