@@ -81,7 +81,8 @@ class FuncGraph(Graph):
         self.straight_since = 0  # after how many changes of the body it was found
         self.derived = Derived()  # what has been worked out about this body: gradients, among others
         self.changing = outer.changing if isinstance(outer, FuncGraph) else forks.rlock()
-        self._seed = outer.seed if outer is not None else global_seed() if context.executing_eagerly() else None
+        around = context.default_graph() if outer is None and not context.executing_eagerly() else outer
+        self._seed = global_seed() if around is None else around.seed
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Any]:

@@ -505,3 +505,14 @@ def test_slots_of_optimizers_are_written_and_read(tmp_path):
     key = "v/.OPTIMIZER_SLOT/optimizer/m/.ATTRIBUTES/VARIABLE_VALUE"
     assert tf.train.load_variable(str(tmp_path / "m/variables/variables"), key).tolist() == [5.0, 6.0]
     assert tf.saved_model.load(str(tmp_path / "m")).v.numpy().tolist() == [1.0, 2.0]
+
+
+def test_functions_have_the_seed_of_the_graph_they_are_loaded_into(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x: x + 1.0, input_signature=[tf.TensorSpec([])])
+    tf.saved_model.save(module, str(tmp_path))
+    with tf.Graph().as_default() as graph:
+        tf.compat.v1.set_random_seed(12)
+        loaded = tf.saved_model.load(str(tmp_path))
+        assert loaded.f.concrete_functions[0].graph.seed == graph.seed == 12
+        assert loaded.signatures["serving_default"].graph.seed == 12
