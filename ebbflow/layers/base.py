@@ -248,7 +248,7 @@ class Layer(Module):
         self._keep(variable, trainable)
         if isinstance(variable, Variable):
             self._track_trackable(variable, name, overwrite=True)
-        for part in [variable] if isinstance(variable, Variable) else variable:
+        for part in _apart(variable):
             keras_hooks.track_variable(part)
         return variable
 
@@ -276,7 +276,7 @@ class Layer(Module):
             with name_scope(f"{name}/Regularizer"):
                 return regularizer(part)
 
-        for part in [variable] if isinstance(variable, Variable) else variable:
+        for part in _apart(variable):
             self.add_loss(lambda part=part: loss_of(part))
 
     def add_loss(self, losses: Nested, inputs: Nested = None) -> None:
@@ -477,13 +477,18 @@ def is_trained(variable: Any) -> bool:
     """Return whether a variable is trained: in a graph, whether it was made as one of those that are."""
     graph = None if context.executing_eagerly() else context.current_graph()
     if graph is None or graph.building_function:  # a body keeps no list of variables of its own
-        return any(part.trainable for part in ([variable] if isinstance(variable, Variable) else variable))
+        return any(getattr(part, "trainable", True) for part in _apart(variable))
     return bool(_parts(trainable_variables()) & _parts([variable]))
 
 
 def _parts(variables: Iterable[Any]) -> set[int]:
     """Return the ids of variables, a partitioned one taken apart."""
-    return {id(part) for v in variables for part in ([v] if isinstance(v, Variable) else v)}
+    return {id(part) for v in variables for part in _apart(v)}
+
+
+def _apart(variable: Any) -> Iterable[Any]:
+    """Return the parts of a partitioned variable; any other is one, and so is a tensor that a custom getter makes."""
+    return [variable] if isinstance(variable, (Variable, Tensor)) else variable
 
 
 def _add_to_collection(name: str, items: Iterable[Any]) -> None:

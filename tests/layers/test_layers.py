@@ -500,3 +500,25 @@ def test_smart_cond_calls_what_a_known_flag_says(flag, chosen):
 def test_smart_cond_refuses_what_is_no_flag(flag):
     with pytest.raises(TypeError, match="`pred` must be a Tensor, or a Python bool, or 1 or 0"):
         tf.__internal__.smart_cond.smart_cond(flag, lambda: 1, lambda: 2)
+
+
+def doubled(getter, *args, **kwargs):
+    return getter(*args, **kwargs) * 2.0
+
+
+def test_a_custom_getter_may_make_a_tensor_of_a_variable():
+    ones = tf.ones([1, 3])
+    with tf.Graph().as_default():
+        with v1.variable_scope("s", custom_getter=doubled):
+            layer = v1.layers.Dense(2, kernel_initializer="ones", kernel_regularizer=tf.reduce_sum)
+            y = layer(tf.ones([1, 3]))
+        assert [v.name for v in v1.trainable_variables()] == ["s/dense/kernel:0", "s/dense/bias:0"]
+        assert layer.kernel is layer.weights[0] and isinstance(layer.kernel, tf.Tensor)
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            assert session.run(y).tolist() == [[6.0, 6.0]]
+            assert session.run(layer.losses) == [12.0]
+    with v1.variable_scope("s", custom_getter=doubled):
+        layer = v1.layers.Dense(2, kernel_initializer="ones")
+        assert layer(ones).numpy().tolist() == [[6.0, 6.0]]
+    assert len(layer.trainable_weights) == 2
