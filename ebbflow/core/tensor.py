@@ -7,7 +7,7 @@ are ops and are put on these classes by `ops/operators`; this file knows only ho
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -526,9 +526,14 @@ def wrap(array: Any, dtype: DType) -> EagerTensor:
     return tensor
 
 
+NOTHING: Mapping[str, Any] = {}
+
+
 def is_tensor(value: Any) -> bool:
     """Return whether `value` is a tensor or something that stands for tensors (a variable, a composite)."""
     if isinstance(value, Tensor):
         return True
-    says = getattr(type(value), "is_tensor_like", False)
+    says = getattr(type(value), "is_tensor_like", None)
+    if says is None:  # an object may say it of itself alone
+        return getattr(value, "__dict__", NOTHING).get("is_tensor_like") is True
     return says is True or (isinstance(says, property) and value.is_tensor_like is True)

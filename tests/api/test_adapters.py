@@ -81,3 +81,11 @@ def test_small_ones():
         assert tf.get_static_value(tf.size(tf.zeros([2, 3]))) == 6
         assert tf.get_static_value(tf.where(True, 1, 2)) is None
     assert tf.get_static_value([1]) == [1] and tf.get_static_value(tf.Variable(1)) is None
+
+
+def test_an_object_may_say_of_itself_that_it_is_a_tensor():
+    class Deferred:
+        def __init__(self, says):
+            self.is_tensor_like = says
+
+    assert tf.is_tensor(Deferred(True)) and not tf.is_tensor(Deferred(False))
