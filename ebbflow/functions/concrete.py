@@ -25,6 +25,7 @@ from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
 from ebbflow.core.typing import Message, Nested
 from ebbflow.eager.tape import variable_accessed
 from ebbflow.functions import trace_types
+from ebbflow.functions.atomic import AtomicFunction
 from ebbflow.functions.call import call_body, wrap
 from ebbflow.functions.func_graph import FuncGraph, variable_of
 from ebbflow.functions.signature import FunctionType
@@ -251,6 +252,11 @@ class ConcreteFunction(Trackable):
     @property
     def _num_positional_args(self) -> int:
         return self._count
+
+    @property
+    def inference_fn(self) -> AtomicFunction:
+        """The trace alone: a function of its arguments and of what is captured, without gradient."""
+        return AtomicFunction(self.name, self._graph, self.function_type, self.pack)
 
     @property
     def function_def(self) -> Message:

@@ -1,8 +1,10 @@
 """The names of functions that run as graphs, and of the types they deal in."""
 
 BOTH = """
+[functions.atomic]
+types.experimental.AtomicFunction
 [functions.concrete]
-ConcreteFunction as types.experimental.ConcreteFunction types.experimental.AtomicFunction
+ConcreteFunction as types.experimental.ConcreteFunction
 [functions.function]
 function
 Function as types.experimental.GenericFunction types.experimental.PolymorphicFunction
