@@ -80,7 +80,7 @@ def keep(obj: Any, name: str, value: Any) -> None:
     try:
         object.__setattr__(obj, name, value)
     except TypeError:  # a proxy made in C, which has no other way
-        type(obj).__setattr__(obj, name, value)
+        setattr(obj, name, value)
 
 
 class Trackable:

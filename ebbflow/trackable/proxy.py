@@ -37,7 +37,7 @@ class ObjectProxy:
         known = getattr(wrapt, "ObjectProxy", None)  # not yet there while it is being imported
         if known is None or issubclass(cls, known):
             return super().__new__(cls)
-        both = _of_both(cls, known)
+        both = _of_both(cls, known)  # type: ignore[arg-type]
         return super().__new__(cls) if both is cls else known.__new__(both)
 
     def __init__(self, wrapped: Any):
