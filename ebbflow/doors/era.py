@@ -273,9 +273,12 @@ def _parts(version: str) -> list[int]:
 
 def _keras_2(tree: ast.AST) -> Iterator[str]:
     """Yield what in a tree only Keras 2 had: methods, and arguments of optimizers."""
+    metrics = set(_metrics(tree))
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in KERAS_2 | OLD_METHODS:
             yield node.attr
+        elif isinstance(node, ast.Attribute) and node.attr == "reset_states" and ast.unparse(node.value) in metrics:
+            yield "metric.reset_states"  # which recurrent layers still have
         elif isinstance(node, ast.ImportFrom):
             yield from (alias.name for alias in node.names if alias.name in KERAS_2)
         elif isinstance(node, ast.Call):
@@ -287,6 +290,16 @@ def _keras_2(tree: ast.AST) -> Iterator[str]:
                 yield from (
                     "Input(shape=int)" for c in constants if isinstance(c, ast.Constant) and type(c.value) is int
                 )
+
+
+def _metrics(tree: ast.AST) -> Iterator[str]:
+    """Yield what a tree calls metrics: what it makes of classes of `metrics`, and what it finds in a list of them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            if "metrics" in _chain(node.value.func)[:-1]:
+                yield from map(ast.unparse, node.targets)
+        elif isinstance(node, ast.For) and _chain(node.iter)[-1:] == ["metrics"]:
+            yield ast.unparse(node.target)
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[str]:

@@ -73,14 +73,33 @@ def _stack(now: Call, arrays: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _sum(now: Call, a: Any, *args: Any, **kwargs: Any) -> Any:
-    return builtins.sum(a) if isinstance(a, Iterator) and not args and not kwargs else NotImplemented
+    if isinstance(a, Iterator) and not args and not kwargs:
+        return builtins.sum(a)
+    return _of_rows(now, a, *args, **kwargs)
 
 
+def _of_rows(now: Call, a: Any, *args: Any, **kwargs: Any) -> Any:
+    """Take rows of different lengths as an array of objects, where they cannot be one of numbers."""
+    uneven = "inhomogeneous" in str(sys.exc_info()[1])
+    return now(_objects(a), *args, **kwargs) if uneven else NotImplemented
+
+
+def _save(now: Call, file: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    uneven = "inhomogeneous" in str(sys.exc_info()[1])
+    return now(file, _objects(arr), *args, **kwargs) if uneven else NotImplemented
+
+
+def _objects(rows: Any) -> np.ndarray[Any, Any]:
+    return np.array(rows, dtype=object)
+
+
+OF_ROWS = ("nan_to_num", "shape", "size", "ndim", "mean", "squeeze", "array_split")
 STACKS = ("stack", "vstack", "hstack", "dstack", "column_stack")
 
 FUNCTIONS: dict[str, Call] = {
     "array": _array, "asarray": _array, "fromstring": _fromstring, "reshape": _reshape, "histogram": _histogram,
     "sum": _sum, **dict.fromkeys(("empty", "zeros", "ones"), _made), **dict.fromkeys(STACKS, _stack),
+    "save": _save, **dict.fromkeys(OF_ROWS, _of_rows),
 }  # fmt: skip
 """Functions of NumPy -> how they were called."""
 

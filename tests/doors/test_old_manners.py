@@ -32,6 +32,14 @@ def keeper(monkeypatch):
     assert not hasattr(np.ndarray, "tostring")
 
 
+def test_rows_of_different_lengths_are_saved(keeper, tmp_path):
+    file = str(tmp_path / "rows.npy")
+    ask(f"np.save({file!r}, [[1], [1, 2]])", OWN)
+    assert np.load(file, allow_pickle=True).tolist() == [[1], [1, 2]]
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        ask(f"np.save({file!r}, [[1], [1, 2]])", FOREIGN)
+
+
 def ask(expression, file):
     return eval(compile(expression, file, "eval"), {"np": np})
 
@@ -48,6 +56,14 @@ def ask(expression, file):
         ("np.histogram([1, 2], bins=1, normed=True)[0].tolist()", [1.0]),
         ("np.vstack(x for x in [[1], [2]]).tolist()", [[1], [2]]),
         ("np.sum(x for x in [1, 2])", 3),
+        ("[float(x) for x in np.nan_to_num([np.array([1.0, 2.0]), 3.0, 4.0])[1:]]", [3.0, 4.0]),
+        ("np.shape([[1], [1, 2]])", (2,)),
+        ("np.size([[1], [1, 2]])", 2),
+        ("np.ndim([[1], [1, 2]])", 1),
+        ("np.sum([[1], [1, 2]])", [1, 1, 2]),
+        ("np.mean([np.array([1.0, 2.0, 3.0]), 3.0]).tolist()", [2.0, 2.5, 3.0]),
+        ("[a.tolist() for a in np.array_split([[1], [1, 2]], 2)]", [[[1]], [[1, 2]]]),
+        ("np.squeeze([[1], [1, 2]]).tolist()", [[1], [1, 2]]),
         ("np.uint8([97]).tostring()", b"a"),
         ("np.uint8(97).tostring()", b"a"),
         ("np.array([3, 5]).ptp()", 2),
