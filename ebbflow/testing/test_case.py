@@ -6,6 +6,7 @@ come from.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import random
@@ -547,7 +548,12 @@ class _Caught:
 
 
 def _remove(directory: str) -> None:
-    shutil.rmtree(directory, ignore_errors=True)
+    """Remove a test's directory; one that the process stands in goes as it ends."""
+    inside = os.path.commonpath([os.path.realpath(directory), os.getcwd()]) == os.path.realpath(directory)
+    if inside:
+        atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    else:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _has_rows(value: Any) -> bool:

@@ -156,6 +156,14 @@ def test_temporary_directories_are_removed():
     assert not os.path.exists(place)
 
 
+def test_a_temporary_directory_that_the_process_stands_in_stays(monkeypatch):
+    test = TestCase("run")
+    place = test.get_temp_dir()
+    monkeypatch.chdir(place)
+    test.doCleanups()
+    assert os.path.isdir(os.getcwd())
+
+
 def test_what_absl_has_is_there(case):
     folder = case.create_tempdir()
     assert os.path.isdir(folder.full_path)
