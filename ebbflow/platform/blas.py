@@ -22,6 +22,10 @@ SMALL = 512
 uses the machine; of one of 100 by 100 they save a tenth then, and otherwise wait for each other: a solution that takes
 0.2 ms took 190 ms in the median beside two busy processes on two cores."""
 
+TINY = 16
+"""Matrices with sides up to this one OpenBLAS gives to no second thread anyway: nothing need be said to it, which takes
+a fifth of a call."""
+
 
 _NAMES = tuple(f"{who}openblas_%s_num_threads{bits}" for who in ("scipy_", "") for bits in ("64_", ""))
 """What its functions are called: NumPy's, scipy's (the same with shorter integers), and those of distributions."""
@@ -71,7 +75,7 @@ def calm(kernel: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(kernel)
     def small_or_not(xp: Any, first: Any, *others: Any, **attrs: Any) -> Any:
         sides = first.shape[-2:] if xp is np else ()
-        if not sides or max(sides) > SMALL:
+        if not sides or not TINY < max(sides) <= SMALL:
             return kernel(xp, first, *others, **attrs)
         libraries = found()
         before = [blas.get() for blas in libraries]

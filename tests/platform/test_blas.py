@@ -21,12 +21,13 @@ def test_small_matrices_are_one_threads():
             raise ValueError("as asked")
         return x
 
-    kernel(np, np.zeros([2, 3, 3]), fails=False)
+    kernel(np, np.zeros([2, 30, 30]), fails=False)
     kernel(np, np.zeros([blas.SMALL + 1, 1]), fails=False)
     with pytest.raises(ValueError, match="as asked"):
-        kernel(np, np.zeros([3, 3]), fails=True)
+        kernel(np, np.zeros([30, 30]), fails=True)
+    kernel(np, np.zeros([2, blas.TINY, 3]), fails=False)
     ones = [1] * len(before)
-    assert seen == [ones, before, ones]
+    assert seen == [ones, before, ones, before]
     assert counts() == before
 
 

@@ -15,6 +15,8 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.complex_numbers import real
+from ebbflow.ops.linalg import direct
+from ebbflow.ops.linalg.direct import sound
 from ebbflow.ops.linalg.matmul import adjoint
 from ebbflow.ops.linalg.solvers import LAPACK, check_square, dagger, square_dims, times, wide
 from ebbflow.ops.shape_rules import agreed, ranked_at_least
@@ -29,12 +31,12 @@ def each_matrix(factorise, x, outputs):
 
     A matrix with an infinity or a NaN in it has none, and is kept from LAPACK, which may iterate on it for ever.
     """
-    finite = np.isfinite(x).all(axis=(-2, -1))
-    if finite.all():
+    if sound(x) or np.isfinite(x).all():
         try:
             return factorise(x)
         except np.linalg.LinAlgError:
             pass
+    finite = np.isfinite(x).all(axis=(-2, -1))
     results = [np.full(shape, np.nan, dtype) for shape, dtype in outputs]
     for at in np.ndindex(x.shape[:-2]):
         if not finite[at]:
@@ -65,10 +67,11 @@ def _(xp, input):
     if xp is not np:
         return xp.linalg.cholesky(x).astype(input.dtype)
     (factor,) = each_matrix(lambda a: (np.linalg.cholesky(a),), x, [(x.shape, x.dtype)])
-    if context.switches.tf1 and np.isnan(factor).any() and not np.isnan(x).any():
-        raise invalid("Cholesky decomposition was not successful. The input might not be valid.")
-    if np.isnan(factor[..., :1, :1]).any():
-        factor = np.tril(factor)
+    if not sound(factor):
+        if context.switches.tf1 and np.isnan(factor).any() and not np.isnan(x).any():
+            raise invalid("Cholesky decomposition was not successful. The input might not be valid.")
+        if np.isnan(factor[..., :1, :1]).any():
+            factor = np.tril(factor)
     return factor.astype(input.dtype, copy=False)
 
 
@@ -142,7 +145,8 @@ def _smaller(m, n):
 @blas.calm
 def _(xp, input, *, full_matrices):
     _check_matrix(input)
-    q, r = xp.linalg.qr(wide(input), mode="complete" if full_matrices else "reduced")
+    found = direct.qr(wide(input)) if xp is np and not full_matrices else None
+    q, r = found or xp.linalg.qr(wide(input), mode="complete" if full_matrices else "reduced")
     return q.astype(input.dtype), r.astype(input.dtype)
 
 
@@ -226,7 +230,7 @@ def _(xp, input, *, compute_uv, full_matrices):
         x,
         [((*lead, m, mu), x.dtype), ((*lead, k), real), ((*lead, nv, n), x.dtype)],
     )
-    return s.astype(input.dtype), u.astype(input.dtype), dagger(vh).astype(input.dtype)
+    return s.astype(input.dtype, copy=False), u.astype(input.dtype, copy=False), dagger(vh).astype(input.dtype)
 
 
 @Svd.gradient
@@ -309,7 +313,7 @@ def _(xp, input, *, compute_v):
         (e,) = each_matrix(lambda a: (np.linalg.eigvalsh(a),), x, [values])
         return e.astype(input.dtype), np.zeros((0,), input.dtype)
     e, v = each_matrix(np.linalg.eigh, x, [values, (x.shape, x.dtype)])
-    return e.astype(input.dtype), v.astype(input.dtype)
+    return e.astype(input.dtype, copy=False), v.astype(input.dtype, copy=False)
 
 
 @SelfAdjointEigV2.gradient

@@ -16,6 +16,7 @@ from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.ops.arrays.shaping import matrix_transpose
 from ebbflow.ops.declare import raw, show
 from ebbflow.ops.elementwise import complex_numbers, unary
+from ebbflow.ops.linalg.direct import sound
 from ebbflow.ops.linalg.matmul import diagonal, swap, unbroadcast
 from ebbflow.ops.reduce import reductions
 from ebbflow.ops.shape_rules import agreed, broadcast_batches, equal_length, ranked, ranked_at_least
@@ -100,6 +101,8 @@ def _(input):
 @blas.calm
 def _(xp, input):
     check_square(input)
+    if xp is np and sound(input):
+        return np.asarray(np.linalg.det(wide(input)), input.dtype)
     with np.errstate(invalid="ignore"):
         found = xp.linalg.det(wide(input))
     return xp.asarray(_nan_with(xp, input, found), input.dtype)
@@ -137,6 +140,9 @@ def _(input):
 @blas.calm
 def _(xp, input):
     check_square(input)
+    if xp is np and sound(input):
+        sign, logarithm = np.linalg.slogdet(wide(input))
+        return np.asarray(sign, input.dtype), np.asarray(logarithm, input.dtype)
     with np.errstate(invalid="ignore"):
         sign, logarithm = xp.linalg.slogdet(wide(input))
     logarithm = _nan_with(xp, input, logarithm)
