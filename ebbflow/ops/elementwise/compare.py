@@ -282,6 +282,14 @@ def _(condition, t, e):
 def _(xp, condition, t, e):
     if condition.ndim == 1 and t.ndim > 1:
         condition = condition.reshape(condition.shape + (1,) * (t.ndim - 1))
+    return _chosen(xp, condition, t, e)
+
+
+def _chosen(xp, condition, t, e):
+    if xp is np and condition.size >= LARGE:
+        result = select(condition, t, e)
+        if result is not None:
+            return result
     return xp.where(condition, t, e)
 
 
@@ -294,13 +302,7 @@ def _(condition, t, e):
         raise errors.StaticShapeError(f"{shapes} must be broadcastable") from None
 
 
-@SelectV2.kernel
-def _(xp, condition, t, e):
-    if xp is np and condition.size >= LARGE:
-        result = select(condition, t, e)
-        if result is not None:
-            return result
-    return xp.where(condition, t, e)
+SelectV2.kernel(_chosen)
 
 
 @Select.gradient

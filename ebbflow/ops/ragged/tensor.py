@@ -385,6 +385,8 @@ class RaggedTensor(CompositeTensor):
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
         """Return the length of each row; along an inner axis, of each row in each row."""
+        if axis == 1:  # which there always is
+            return self._row_partition.row_lengths()
         axis = axis_in(axis, self.shape.rank)
         if axis == 0:
             return self.nrows()

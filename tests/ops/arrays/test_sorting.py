@@ -34,6 +34,12 @@ ANSWERS = {
     "in_top_k": (lambda: sorting.in_top_k([1, 1], [[0.1, 0.9], [0.8, 0.2]], 1), [[True, False]]),
     "in_top_k of TF 1": (lambda: sorting.in_top_k_v1([[0.1, 0.9]], [1], 1), [[True]]),
     "in_top_k of NaN": (lambda: sorting.in_top_k([1], [[float("nan"), 0.2]], 1), [[False]]),
+    "in_top_k of infinities": (
+        lambda: sorting.in_top_k([0, 0, 3, -1], [[1e30, 0.2], [float("inf"), 0.1], [0.1, 0.2], [0.1, 0.2]], 1),
+        [[True, False, False, False]],
+    ),
+    "in_top_k of ties": (lambda: sorting.in_top_k([0, 1, 2], [[0.5, 0.5, 0.1]] * 3, 1), [[True, True, False]]),
+    "in_top_k of float64": (lambda: sorting.in_top_k_v1([[0.1, 0.9]], [0], 1), [[False]]),
     "in_top_k of no class": (lambda: sorting.in_top_k([5], [[0.1, 0.2]], 1), [[False]]),
     "nth_element": (lambda: sorting.nth_element([[3, 1, 2], [6, 5, 4]], 1), [[2, 5]]),
     "nth_element from above": (lambda: sorting.nth_element([3, 1, 2], 0, reverse=True), [3]),
