@@ -30,8 +30,8 @@ def _(xp: Any, input_dataset: Any, transformations: Any) -> Any:
     wanted = [as_bytes(name).decode() for name in transformations.reshape(-1)]
     stage = passing_on(input_dataset)
 
-    def check(root: Pipe) -> None:
-        names = [*_next_names(_path(root, stage.item()) or [], root.options), "Root"]
+    def check(root: Pipe, own: Pipe) -> None:
+        names = [*_next_names(_path(root, own) or [], root.options), "Root"]
         if len(wanted) > len(names):
             raise invalid(f"Asserted next {len(wanted)} transformations but encountered only {len(names)}.")
         for i, (name, found) in enumerate(zip(wanted, names, strict=False)):
@@ -108,7 +108,7 @@ def _(xp: Any, input_dataset: Any, transformations: Any) -> Any:
     wanted = [_described(as_bytes(text).decode()) for text in transformations.reshape(-1)]
     stage = passing_on(input_dataset)
 
-    def check(root: Pipe) -> None:
+    def check(root: Pipe, own: Pipe) -> None:
         source = pipe_of(input_dataset)
         for i, asked in enumerate(wanted):
             if i:

@@ -41,6 +41,7 @@ class Facts:
         self.in_python = _anywhere(body, lambda op: op in IN_PYTHON)
         self.draws = _anywhere(body, lambda op: op.facts.random)
         """Whether the function, or one that it gives to a dataset, draws random numbers."""
+        self.gives_datasets = any(t.dtype.base_dtype is dtypes.variant for t in body.outputs)
         repeats = any(node.type == "Enter" for node in nodes)
         self.drawn_once = frozenset([node for node in nodes if node._op.facts.random and not repeats])
         """The nodes of random ops that each call comes to once, at most."""

@@ -37,11 +37,15 @@ Packed = list[list[list[bytes] | None]]
 """For each stage, for each time it was started: packed notes, or None where it kept to the order."""
 
 
+class Mark:
+    """Says which stage it is. The stage itself would do, but arrays that hold it are seen by no collector of cycles."""
+
+
 class Order:
     """The order of a stage that was started once: what was given next, time after time."""
 
     def __init__(self, free: bool, recorded: Sequence[bytes] = (), kept: Orders | None = None):
-        self._free, self._kept = free or bool(recorded), kept
+        self._free, self._kept = free, kept
         self._before: Iterator[int] = itertools.chain.from_iterable(map(_unpacked, recorded))
         self._again = bool(recorded)  # it does again what another did
         self._packed: list[bytes] = []
@@ -72,49 +76,54 @@ class Order:
                 self._kept.size += len(self._packed[-1])
                 del self._notes[:]
 
-    def packed(self) -> list[bytes] | None:
+    def packed(self) -> list[bytes]:
         """Return all that was noted."""
         with self._lock:
-            if not self._free:
-                return None
             rest = [zlib.compress(self._notes.tobytes())] if self._notes else []
             return self._packed + rest
 
 
 class Orders:
-    """The orders of the stages of one iteration."""
+    """The orders of the stages of one iteration; `again` is one that does what was recorded of another.
 
-    def __init__(self, pipes: Sequence[Any], recorded: Packed | None = None):
-        self._places = {id(pipe): place for place, pipe in enumerate(pipes)}
-        self._recorded = recorded or [[] for _ in pipes]
-        self._begun: list[list[Order]] = [[] for _ in pipes]
+    A stage of which nothing was recorded kept to the order, and does so again: it may have been another kind of stage.
+    """
+
+    def __init__(self, stages: Sequence[Mark], recorded: Packed | None = None, again: bool = False):
+        self._places = {id(stage): place for place, stage in enumerate(stages)}
+        self._recorded, self._again = recorded or [[] for _ in stages], again
+        self._starts = [0 for _ in stages]
+        self._begun: list[dict[int, Order]] = [{} for _ in stages]  # those that are noted, by the number of the start
         self._lock = threading.Lock()
         self.size = 0  # of what is packed
 
-    def begin(self, pipe: Any, free: bool) -> Order:
+    def begin(self, stage: Mark, free: bool) -> Order:
         """Return the order of a stage that starts."""
-        place = self._places.get(id(pipe))
+        place = self._places.get(id(stage))
         if place is None:
             return Order(False)
         with self._lock:
-            begun, recorded = self._begun[place], self._recorded[place]
-            if len(begun) >= MOST_STARTS:
+            start, recorded = self._starts[place], self._recorded[place]
+            self._starts[place] += 1
+            before = recorded[start] if start < len(recorded) else () if recorded or not self._again else None
+            if start >= MOST_STARTS or before is None or not (free or before):
                 return Order(False)
-            before = recorded[len(begun)] if len(begun) < len(recorded) else ()
-            order = Order(False) if before is None else Order(free, before, self)
-            begun.append(order)
+            order = self._begun[place][start] = Order(free, before, self)
             return order
 
     def packed(self) -> Packed:
         """Return all that was noted."""
         with self._lock:
-            return [[order.packed() for order in begun] for begun in self._begun]
+            return [
+                [begun[start].packed() if start in begun else None for start in range(max(begun, default=-1) + 1)]
+                for begun in self._begun
+            ]
 
 
-def order_of(pipe: Any, free: bool) -> Order:
+def order_of(stage: Mark, free: bool) -> Order:
     """Return the order of a stage that starts here and now; nobody goes on from where no iterator is."""
     orders: Orders | None = (iteration.streams or {}).get(ORDERS)
-    return Order(free) if orders is None else orders.begin(pipe, free)
+    return Order(free) if orders is None else orders.begin(stage, free)
 
 
 # --- as arrays --------------------------------------------------------------------------------------------------------

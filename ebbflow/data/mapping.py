@@ -16,7 +16,7 @@ from ebbflow.core.op import op
 from ebbflow.data.background import Ahead, SideBySide, width_of
 from ebbflow.data.calls import Call, Mapped, Masked, OneByOne
 from ebbflow.data.columns import Columns
-from ebbflow.data.free_order import Order, order_of
+from ebbflow.data.free_order import Mark, Order, order_of
 from ebbflow.data.going_on import Failed, attempt, goes_on, told
 from ebbflow.data.pipe import (
     MAPS,
@@ -100,14 +100,17 @@ GroupByWindowDataset = dataset_op(
 
 @MapDataset.kernel
 def _(xp: Any, input_dataset: Any, other_arguments: Any, *, f: Any, run: Any) -> Any:
-    source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
+    source, call, own = pipe_of(input_dataset), caller(f, other_arguments, run), Mark()
 
     def start() -> Iterator[Element]:
         if call.facts.draws:  # as those that run side by side do
             return SideBySide(Turns(call.numbered, call.facts.drawn_once), source.start(), 1)
+        order = order_of(own, False)
+        if order.free:  # one that ran side by side was saved
+            return SideBySide(call.numbered, source.start(), 1, order=order)
         return OneByOne(call, source.start(), "map")
 
-    return made(start, source.size, source, _rows(f), _mapped(source, call), call, MAPS)
+    return made(start, source.size, source, _rows(f), _mapped(source, call), call, MAPS, own)
 
 
 def _mapped(source: Pipe, call: Call, kind: Any = Mapped, what: str = "map") -> Callable[[], Columns | None]:
@@ -134,13 +137,14 @@ def _(
 ) -> Any:
     said = as_bytes(deterministic)
     source, call, asked = pipe_of(input_dataset), caller(f, other_arguments, run), int(num_parallel_calls)
+    own = Mark()
 
     def start() -> Iterator[Element]:
         width = current.run.calls(asked)
         alone = current.run.mode is DEBUG or 0 <= source.size <= 1  # nothing runs beside the only element
         free = width != 1 and not alone and (said == b"false" or (said == b"default" and not current.run.in_order))
         free = free and call.facts.in_python and not call.facts.draws  # others take about as long as each other
-        order = order_of(stage.item(), free)
+        order = order_of(own, free)
         if order.free:
             return SideBySide(call.numbered, source.start(), width, order=order)
         if alone and not call.facts.draws:
@@ -154,8 +158,7 @@ def _(
         entangled = call.facts.in_python or call.facts.draws  # such calls may wait for each other
         return SideBySide(in_turn, source.start(), 1 if alone else width, apart=entangled)
 
-    stage = made(start, source.size, source, _rows(f), _mapped(source, call), call, MAPS, mixes=True)
-    return stage
+    return made(start, source.size, source, _rows(f), _mapped(source, call), call, MAPS, own)
 
 
 @FilterDataset.kernel
@@ -390,7 +393,16 @@ def _(
     inner = _inner(call)
     cycle, block = _cycle(cycle_length, -1), _positive(block_length, "block_length")
     begin = lambda element: inner(element).start()
-    return made(lambda: Interleaved(source.start(), begin, cycle, block), _size(source), source, call=call)
+    own = Mark()
+
+    def start() -> Iterator[Element]:
+        order = order_of(own, False)
+        if order.free:  # one that ran side by side was saved
+            ahead = lambda element, came: Ahead(inner(element).start, block, "interleave", came=came).begin()
+            return AsTheyCome(source.start(), ahead, cycle, block, order)
+        return Interleaved(source.start(), begin, cycle, block)
+
+    return made(start, _size(source), source, call=call, mixes=own)
 
 
 @ParallelInterleaveDatasetV4.kernel
@@ -402,7 +414,7 @@ def _(
     source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
     inner, said = _inner(call), as_bytes(deterministic)
     cycle = _cycle(cycle_length, int(num_parallel_calls))
-    block = _positive(block_length, "block_length")
+    block, own = _positive(block_length, "block_length"), Mark()
     room = int(buffer_output_elements) if int(buffer_output_elements) > 0 else max(block, 16)
 
     def begin(element: Element) -> Iterator[Element]:
@@ -413,14 +425,13 @@ def _(
 
     def start() -> Iterator[Element]:
         free = said == b"false" or (said == b"default" and not current.run.in_order)
-        order = order_of(stage.item(), free and current.run.mode is not DEBUG)
+        order = order_of(own, free and current.run.mode is not DEBUG)
         if order.free:
             ahead = lambda element, came: Ahead(inner(element).start, room, "interleave", came=came).begin()
             return AsTheyCome(source.start(), ahead, cycle, block, order)
         return Interleaved(source.start(), begin, cycle, block, True)
 
-    stage = made(start, _size(source), source, call=call, mixes=True)
-    return stage
+    return made(start, _size(source), source, call=call, mixes=own)
 
 
 def _draw(pipe: Pipe) -> bool:

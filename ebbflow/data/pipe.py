@@ -12,8 +12,8 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,10 @@ from ebbflow.core import context, errors, forks
 from ebbflow.core.op import Op
 from ebbflow.data.calls import Call, Element
 from ebbflow.data.columns import Columns, Indexed, rows_of
-from ebbflow.data.free_order import ORDERS, Orders, Packed
+from ebbflow.data.fills import FILLS, Fills, Recorded
+from ebbflow.data.free_order import ORDERS, Mark, Orders, Packed
 from ebbflow.data.options import Options
+from ebbflow.data.random_words import DRAWN, Draws, Runs
 from ebbflow.data.running import PLANNED, USUAL, Metered, MeteredColumns, Run, bunch_of, current, usual
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.random.seeds import OWN, iteration, own_seeds
@@ -45,6 +47,14 @@ those that are dealt to it, which may be none, or one for each by a function.
 """
 
 
+class Loose(NamedTuple):
+    """The stages of a pipe that may differ from one iteration to the next."""
+
+    seeded: Sequence[Pipe] = ()  # in random order
+    mixing: Sequence[Pipe] = ()  # free to give whichever is there first, or the same without a number of calls
+    kept: Sequence[Any] = ()  # the memories of caches that hold what was left to chance
+
+
 class Pipe:
     """Elements, and how to start over them."""
 
@@ -56,6 +66,7 @@ class Pipe:
         "given",
         "inputs",
         "made_by",
+        "memory",
         "mixes",
         "name",
         "options",
@@ -86,11 +97,12 @@ class Pipe:
         self.made_by: tuple[Op, Sequence[Any], dict[str, Any]] | None = None  # the op, its arguments and its attrs
         self.given: tuple[Sequence[Any], dict[str, Any]] | None = None  # to the kernel of that op
         self.seeds: Any = None  # of those in random order
-        self.mixes = False  # whether its elements may come in another order, where that is asked for
-        self.without_order: tuple[Sequence[Pipe], Sequence[Pipe]] | None = None  # stages of it, once somebody asked
+        self.mixes: Mark | None = None  # of those whose elements may come in another order, where that is asked for
+        self.without_order: Loose | None = None  # stages of it, once somebody asked
+        self.memory: Any = None  # of those that keep their elements there
         self.role = ""  # AHEAD or GATHERS, for whoever explains
         self.call: Call | None = None  # of those that call a function for each element
-        self.check: Callable[[Pipe], None] | None = None  # of those that refuse some pipes that they may be part of
+        self.check: Callable[[Pipe, Pipe], None] | None = None  # of those that refuse some pipes that they are part of
 
     @property
     def looks_back(self) -> bool:
@@ -207,7 +219,7 @@ def made(
     columns: Callable[[], Columns | None] | None = None,
     call: Call | None = None,
     role: str = "",
-    mixes: bool = False,
+    mixes: Mark | None = None,
 ) -> np.ndarray:
     """Return a pipe as the value of a variant; it keeps the options of `source`."""
     pipe = Pipe(start, size, None if source is None else source.options, rows, columns)
@@ -276,6 +288,8 @@ def stages(pipe: Pipe) -> Iterator[Pipe]:
             waiting.extend(reversed(stage.inputs))
 
 
+UNCHANGED = "Make sure the dataset definition has not changed between saving and restoring."
+
 GOING_BACK = "going back"
 """In the streams of an iteration: it does again what another did, and may take its place."""
 
@@ -296,7 +310,6 @@ class Position:
         self._elements: Iterator[Element] | None = None
         self._streams: dict[Any, Any] = {}
         self.run = current.run
-        self.seeds: list[tuple[int, int, int]] = []  # of the stages, when this began
         self._asked = 0  # elements since the start, those included that wait here
         self._ready: deque[Element] = deque()  # those that came with the last one taken
         self._lock = forks.rlock()  # one who asks while being asked is told so by Python, instead of waiting
@@ -307,23 +320,30 @@ class Position:
         run: Run | None = None,
         own: tuple[int, int] | None = None,
         later: bool = False,
+        again: bool = False,
         orders: Packed | None = None,
+        draws: Draws | None = None,
+        fills: Recorded | None = None,
     ) -> None:
         """Start over a pipe from its first element; with seeds for what has none of its own, or by chance.
 
         Where nothing is in random order that may be `later`, when the first one is asked for: Keras makes an iterator
-        behind the last epoch too, that nobody asks. Stages whose order is free begin with the `orders` given.
+        behind the last epoch too, that nobody asks. One that does `again` what another did is told of the `orders` of
+        stages whose order was free, of the `draws` of those in random order, and of the `fills` of caches.
         """
         with self._lock:
-            self._elements = None  # whatever the last one held goes first
+            self._leave()  # whatever the last one held goes first
             self.pipe, self._streams = pipe, {} if own is None else {OWN: own}
             self._asked, self._ready = 0, deque()
             self.run = run or (current.run if current.run is not USUAL else usual(pipe.options))
-            seeded, mixing = _without_order(pipe)
-            self.seeds = [stage.seeds.state() for stage in seeded]
-            if mixing:
-                self._streams[ORDERS] = Orders(mixing, orders)
-            if later and not self.seeds:
+            loose = loose_stages(pipe)
+            if loose.seeded:
+                self._streams[DRAWN] = draws or Draws([stage.seeds for stage in loose.seeded])
+            if loose.mixing:
+                self._streams[ORDERS] = Orders([s.mixes for s in loose.mixing if s.mixes], orders, again)
+            if loose.kept:
+                self._streams[FILLS] = Fills(loose.kept, own_seeds(self._streams), fills)
+            if later and not loose.seeded:
                 self._elements = _LATER
                 return
             around, current.run = current.run, self.run
@@ -332,6 +352,16 @@ class Position:
                     self._elements = pipe.start()
             finally:
                 current.run = around
+
+    def _leave(self) -> None:
+        """Let the elements go; threads that still make some take no seeds from others."""
+        self._elements = None
+        if DRAWN in self._streams:
+            self._streams[DRAWN].over = True
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # where it was never made
+            self._leave()
 
     @property
     def taken(self) -> int:
@@ -377,42 +407,43 @@ class Position:
                 iteration.streams, current.run = around, outer
 
     @property
-    def all_seeds(self) -> list[tuple[int, int, int]]:
-        """The seeds of the stages when this began, and behind them those of what has none of its own."""
-        return [*self.seeds, (*own_seeds(self._streams), 0)]
-
-    @property
-    def orders(self) -> Packed | None:
-        """The order in which stages gave their elements, where that was left free."""
-        orders: Orders | None = self._streams.get(ORDERS)
-        return None if orders is None else orders.packed()
+    def streams(self) -> dict[Any, Any]:
+        """What the iteration has drawn, in which order its elements came, and what caches it has read."""
+        return self._streams
 
     def go_to(
-        self, taken: int, seeds: Sequence[tuple[int, int, int]] | None = None, orders: Packed | None = None
+        self,
+        taken: int,
+        seeds: Sequence[tuple[int, int, int]],
+        orders: Packed | None = None,
+        draws: Mapping[int, Runs] | None = None,
+        fills: Recorded | None = None,
     ) -> None:
-        """Start over as one did that began with these seeds, and leave out as many elements as it had taken."""
+        """Start over as another did, and leave out as many elements as it had taken.
+
+        The seeds are those of stages in random order, and behind them those of what has none of its own. Of the former
+        it is said, by their number, what was drawn; so of those below a cache that others had filled.
+        """
         with self._lock:
             if self.pipe is None:
                 raise errors.FailedPreconditionError(None, None, f"{self.name} goes over no dataset yet")
-            stages, mixing = _without_order(self.pipe)
-            seeds = self.all_seeds if seeds is None else seeds
-            if len(seeds) != len(stages) + 1:
-                raise errors.FailedPreconditionError(
-                    None, None,
-                    f"{self.name} was saved with {len(seeds) - 1} stages in random order, this dataset has "
-                    f"{len(stages)}",
-                )  # fmt: skip
-            if orders is not None and len(orders) != len(mixing):
-                raise errors.FailedPreconditionError(
-                    None, None,
-                    f"{self.name} was saved with {len(orders)} stages that run calls side by side, this dataset has "
-                    f"{len(mixing)}",
-                )  # fmt: skip
-            for stage, state in zip(stages, seeds, strict=False):
+            loose = loose_stages(self.pipe)
+            self._check_number("in random order", len(seeds) - 1, len(loose.seeded))
+            if orders is not None:
+                self._check_number("that run calls side by side", len(orders), len(loose.mixing))
+            self._leave()
+            for stage, state in zip(loose.seeded, seeds, strict=False):
                 stage.seeds.go_to(state)
-            self.begin(self.pipe, self.run, seeds[-1][:2], orders=orders)
+            drawn = Draws([stage.seeds for stage in loose.seeded], _by_seeds(loose, draws or {}))
+            below = {place: (own, _by_seeds(loose, runs)) for place, (own, runs) in (fills or {}).items()}
+            self.begin(self.pipe, self.run, seeds[-1][:2], again=True, orders=orders, draws=drawn, fills=below)
             self._streams[GOING_BACK] = True
             self._leave_out(taken)
+
+    def _check_number(self, which: str, saved: int, found: int) -> None:
+        if saved != found:
+            what = f"{self.name} was saved with {saved} stages {which}, this dataset has {found}"
+            raise errors.NotFoundError(None, None, f"{what}. {UNCHANGED}")
 
     def _leave_out(self, count: int) -> None:
         """Go on until so many elements were taken; errors among them were raised to whoever took them first."""
@@ -432,15 +463,28 @@ def _not_the_end(error: errors.OpError, name: str) -> errors.OpError:
     return errors.InternalError(error.node_def, error.op, f"{words} occurred. Original message: {error.message}")
 
 
-def _without_order(pipe: Pipe) -> tuple[Sequence[Pipe], Sequence[Pipe]]:
-    """Return the stages in random order, and those that may leave theirs; what a pipe is made of never changes."""
+def _by_seeds(loose: Loose, runs: Mapping[int, Runs]) -> dict[int, Runs]:
+    """Return what was drawn by whose seeds it were, instead of by the number of the stage."""
+    return {id(loose.seeded[place].seeds): drawn for place, drawn in runs.items()}
+
+
+def loose_stages(pipe: Pipe) -> Loose:
+    """Return the stages that may differ from one iteration to the next; what a pipe is made of never changes."""
     if pipe.without_order is None:
         found = tuple(stages(pipe))
         for stage in found:
             if stage.check is not None:
-                stage.check(pipe)
-        pipe.without_order = tuple([s for s in found if s.seeds is not None]), tuple([s for s in found if s.mixes])
+                stage.check(pipe, stage)
+        kept = [s.memory for s in found if s.memory is not None and any(map(_left_to_chance, stages(s)))]
+        seeded, mixing = [s for s in found if s.seeds is not None], [s for s in found if s.mixes is not None]
+        pipe.without_order = Loose(tuple(seeded), tuple(mixing), tuple(kept))
     return pipe.without_order
+
+
+def _left_to_chance(stage: Pipe) -> bool:
+    """Return whether what a stage gives may follow from chance: in its order, its numbers or those of its datasets."""
+    facts = None if stage.call is None else stage.call.facts
+    return stage.seeds is not None or (facts is not None and (facts.draws or facts.gives_datasets))
 
 
 def mixing(pipe: Pipe, inputs: Sequence[Pipe]) -> tuple[Pipe, ...]:
@@ -448,5 +492,5 @@ def mixing(pipe: Pipe, inputs: Sequence[Pipe]) -> tuple[Pipe, ...]:
     own = [pipe] if pipe.mixes else []
     found = {id(stage): stage for stage in own}
     for source in inputs:
-        found |= {id(stage): stage for stage in _without_order(source)[1] if id(stage) not in found}
+        found |= {id(stage): stage for stage in loose_stages(source).mixing if id(stage) not in found}
     return tuple(found.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -13,10 +13,12 @@ from ebbflow.core.op import op
 from ebbflow.data.background import Ahead
 from ebbflow.data.columns import Block, Columns, in_memory, length, rows_of
 from ebbflow.data.file_cache import in_file
+from ebbflow.data.fills import FILLS, Below, Fill, Fills
 from ebbflow.data.going_on import Failed, goes_on, told
-from ebbflow.data.pipe import AHEAD, NOTED, TYPED, Element, Pipe, dataset_op, made, pipe_of
+from ebbflow.data.pipe import AHEAD, NOTED, TYPED, Element, Pipe, begun_anew, dataset_op, made, pipe_of
 from ebbflow.data.running import DEBUG, current
 from ebbflow.ops.declare import FLAT, scalar
+from ebbflow.ops.random.seeds import iteration
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
 
@@ -69,45 +71,93 @@ class Memory:
     """All elements of a dataset, once somebody has gone through it to the end: a list of them, or their columns."""
 
     def __init__(self) -> None:
-        self.elements: list[Element] | None = None
-        self.columns: Block | None = None
+        self._elements: list[Element] | None = None
+        self._columns: Block | None = None
+        self.fill: Fill | None = None
+
+    def keep(self, elements: list[Element] | None, columns: Block | None, fill: Fill | None) -> None:
+        """Hold what was gone through, and how it came about where that was left to chance."""
+        self._elements, self._columns, self.fill = elements, columns, fill
+
+    def held(self) -> tuple[list[Element] | None, Block | None]:
+        """Return what this iteration finds, as a list or as columns; nothing where it must go through all once."""
+        fills: Fills | None = (iteration.streams or {}).get(FILLS)
+        return (self._elements, self._columns) if fills is None or fills.serves(self) else (None, None)
+
+    def filled_by(self, begin: Callable[[], Any]) -> tuple[Any, Fill | None]:
+        """Begin what the cache is filled with, and return how that is done where it is left to chance."""
+        around = iteration.streams or {}
+        fills: Fills | None = around.get(FILLS)
+        fill = None if fills is None else fills.begin(self, around)
+        if fill is None:
+            return begin(), None
+        streams = Below(around, fill)
+        with begun_anew(streams):
+            begun = begin()
+        return None if begun is None else _Within(begun, streams), fill
+
+
+class _Within:
+    """What is made below a cache: elements or columns, with the streams of the fill."""
+
+    __slots__ = ("_made", "_streams")
+
+    def __init__(self, made: Any, streams: Below):
+        self._made, self._streams = made, streams
+
+    def __iter__(self) -> _Within:
+        return self
+
+    def __next__(self) -> Element:
+        with begun_anew(self._streams):
+            return next(self._made)
+
+    def take(self, count: int) -> Block | None:
+        """Return the next rows."""
+        with begun_anew(self._streams):
+            return self._made.take(count)
 
 
 def _kept(source: Pipe, memory: Memory) -> Iterator[Element]:
-    if memory.columns is not None:
-        return rows_of(in_memory(memory.columns))
-    if memory.elements is not None:
-        return iter(memory.elements)
-    return _keeping(source.start(), memory, source.size)
+    elements, columns = memory.held()
+    if columns is not None:
+        return rows_of(in_memory(columns))
+    if elements is not None:
+        return iter(elements)
+    begun, fill = memory.filled_by(source.start)
+    return _keeping(begun, memory, source.size, fill)
 
 
 @goes_on
-def _keeping(elements: Iterator[Element], memory: Memory, size: int) -> Iterator[Any]:
+def _keeping(elements: Iterator[Element], memory: Memory, size: int, fill: Fill | None) -> Iterator[Any]:
     """Yield elements, and keep them when all have come: where their number is known, with the last of them."""
     found = []
     for element in told(elements):
         if element.__class__ is not Failed:
             found.append(element)
             if len(found) == size:
-                memory.elements = found
+                memory.keep(found, None, fill)
         yield element
-    memory.elements = found
+    memory.keep(found, None, fill)
 
 
 def _kept_columns(source: Pipe, memory: Memory) -> Columns | None:
-    if memory.columns is not None:
-        return in_memory(memory.columns)
-    given = source.by_column() if memory.elements is None else None
-    return None if given is None else _Keeping(given, memory, source.size)
+    elements, columns = memory.held()
+    if columns is not None:
+        return in_memory(columns)
+    if elements is not None:
+        return None
+    given, fill = memory.filled_by(source.by_column)
+    return None if given is None else _Keeping(given, memory, source.size, fill)
 
 
 class _Keeping:
     """Columns that are kept once they have been gone through, or given to the last that is known to come."""
 
-    __slots__ = ("_blocks", "_left", "_memory", "_source")
+    __slots__ = ("_blocks", "_fill", "_left", "_memory", "_source")
 
-    def __init__(self, source: Columns, memory: Memory, size: int):
-        self._source, self._memory = source, memory
+    def __init__(self, source: Columns, memory: Memory, size: int, fill: Fill | None):
+        self._source, self._memory, self._fill = source, memory, fill
         self._left = size  # rows to come, where that is known
         self._blocks: list[Block] = []
 
@@ -118,7 +168,8 @@ class _Keeping:
             self._blocks.append(block)
             self._left -= length(block)
         if self._blocks and (block is None or not self._left):
-            self._memory.columns = tuple([np.concatenate(parts) for parts in zip(*self._blocks, strict=True)])
+            whole = tuple([np.concatenate(parts) for parts in zip(*self._blocks, strict=True)])
+            self._memory.keep(None, whole, self._fill)
             self._blocks = []
         return block
 
@@ -138,4 +189,6 @@ def _cached(source: Pipe, filename: Any, memory: Memory) -> Any:
     if path:
         return made(lambda: in_file(source, path), source.size, source)
     columns = partial(_kept_columns, source, memory)
-    return made(lambda: _kept(source, memory), source.size, source, source.rows, columns)
+    cached = made(lambda: _kept(source, memory), source.size, source, source.rows, columns)
+    cached.item().memory = memory
+    return cached

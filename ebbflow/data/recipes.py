@@ -20,7 +20,7 @@ from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, ndarray
 from ebbflow.data import structure
 from ebbflow.data.options import Options
-from ebbflow.data.pipe import DatasetOp, Element, Pipe, mixing, pipe_of, pipes_in
+from ebbflow.data.pipe import GATHERS, DatasetOp, Element, Loose, Pipe, mixing, pipe_of, pipes_in
 from ebbflow.data.running import USUAL, current
 from ebbflow.data.traced import Traced
 from ebbflow.functions.func_graph import FuncGraph
@@ -73,8 +73,11 @@ class Recipe:
         given, _ = self._inputs(loose, Recipe.pipe)
         pipe: Pipe = self._op.bare_kernel(np, *given, **self._named).item()
         pipe.name, pipe.options = self._op.name, self.options
+        if pipe.role == GATHERS:
+            pipe.given = given, self._named
         boxes = [box for value in given for box in (value if value.__class__ is list else (value,))]
-        pipe.without_order = (), mixing(pipe, [p for box in boxes for p in pipes_in(box)])
+        pipe.inputs = tuple([p for box in boxes for p in pipes_in(box)])
+        pipe.without_order = Loose(mixing=mixing(pipe, pipe.inputs))
         return pipe
 
     def _inputs(self, loose: Sequence[Any], make: Callable[..., Pipe]) -> tuple[list[Any], Sequence[Any]]:

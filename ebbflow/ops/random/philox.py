@@ -169,11 +169,11 @@ WORD_BLOCKS = 64
 """Blocks that `words_of` computes at once, after the first few."""
 
 
-def words_of(seed: int, seed2: int) -> Iterator[int]:
-    """Yield the 32-bit words of the stream that two seeds name, without end."""
+def words_of(seed: int, seed2: int, at: int = 0) -> Iterator[int]:
+    """Yield the 32-bit words of the stream that two seeds name, without end, from a block of four on."""
     source = Source(seed & _M64, (seed2 & _M64) << 64)
-    yield from source.words(4).reshape(-1).tolist()
-    at = 4
+    yield from source.words(4, at).reshape(-1).tolist()
+    at += 4
     while True:
         yield from source.words(WORD_BLOCKS, at).reshape(-1).tolist()
         at += WORD_BLOCKS
