@@ -117,7 +117,7 @@ def _index(tree: ast.Module) -> Index:
 def _locate(index: Index, code: CodeType) -> Found | None:
     candidates = [(node, owner) for node, owner in index.get(code.co_firstlineno, ()) if _could_be(node, code)]
     if len(candidates) > 1:
-        candidates = [c for c in candidates if _covers(c[0], code)] or candidates
+        candidates = _covering(candidates, code)
     if len(candidates) > 1:
         candidates = [c for c in candidates if _compiles_to(c[0], code)] or candidates
     if not candidates:
@@ -144,20 +144,28 @@ def _could_be(node: Any, code: CodeType) -> bool:
     return len(given) == count and all(any(v.endswith(g) for g in given) for v in code.co_varnames[:count])
 
 
-def _covers(node: Any, code: CodeType) -> bool:
-    """Return whether all the places that the code knows (from Python 3.11 on) lie inside a function's text."""
+def _covering(candidates: list[tuple[Any, str | None]], code: CodeType) -> list[tuple[Any, str | None]]:
+    """Return the innermost of the functions whose text has most of the places that the code knows (in Python 3.11).
+
+    What is inside another function lies in the text of both, and what is around another has places of its own.
+    """
     if not hasattr(code, "co_positions"):
-        return True
+        return candidates
+    places = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
+    inside = [_count_inside(node, places) for node, _ in candidates]
+    best = max(range(len(candidates)), key=lambda i: (inside[i], i))  # who is inside another comes after it
+    return [candidates[best]] if inside[best] else candidates
+
+
+def _count_inside(node: Any, places: Sequence[Any]) -> int:
     body = node.body[0] if isinstance(node.body, list) else node.body
     last = node.body[-1] if isinstance(node.body, list) else node.body
     start, end = (body.lineno, body.col_offset), (last.end_lineno, last.end_col_offset)
-    places = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
-    inside = [start <= (line, column) and (until, stop) <= end for line, until, column, stop in places]
-    return any(inside)
+    return sum(start <= (line, column) and (until, stop) <= end for line, until, column, stop in places)
 
 
 def _compiles_to(node: Any, code: CodeType) -> bool:
-    """Return whether a function's text gives the same instructions."""
+    """Return whether a function's text, and not that of one inside it, gives the same instructions."""
     free = [ast.arg(name) for name in code.co_freevars]
     outer = ast.FunctionDef("around", ast.arguments([], free, None, [], [], None, []), [], [], None, None)
     outer.type_params = []  # type: ignore[attr-defined]
@@ -169,7 +177,8 @@ def _compiles_to(node: Any, code: CodeType) -> bool:
         )
     except SyntaxError:
         return False
-    return any(_alike(found, code) for found in _codes(module))
+    around = next(c for c in module.co_consts if isinstance(c, CodeType))
+    return any(_alike(found, code) for found in around.co_consts if isinstance(found, CodeType))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -31,6 +31,7 @@ over_lines = (
     x * 2.0 if x > 0
     else x
 )  # fmt: skip
+inside_another = lambda: lambda x: x if x > 0 else -x
 nested_lambdas = lambda x: (lambda y: y if y > 1 else 1.0)(x) if x > 0 else 0.0 * x
 
 
@@ -49,6 +50,12 @@ nested_lambdas = lambda x: (lambda y: y if y > 1 else 1.0)(x) if x > 0 else 0.0 
 )
 def test_lambdas(function, expected):
     assert run_in_graph(function, 1.5, -1.5) == expected
+
+
+def test_a_lambda_in_a_lambda_is_told_from_the_one_around_it():
+    doubled = lambda: [tf.function(lambda: tf.add(1.0, 2.0))()] * 2  # neither takes anything
+    assert [float(value) for value in doubled()] == [3.0, 3.0]
+    assert run_in_graph(inside_another(), 1.5, -1.5) == [1.5, 1.5]
 
 
 def test_lambda_as_an_argument_over_several_lines():
