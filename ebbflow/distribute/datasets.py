@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -121,9 +120,8 @@ class Dealing(NamedTuple):
         if self.whole:
             return [tensor[i] for i in range(self.replicas)]
         rows = raw.Shape(tensor)[0]
-        ends = [rows * i // self.replicas for i in range(self.replicas, -1, -1)]
-        ends = [rows - end for end in ends]  # the first parts are the larger ones
-        return [tensor[a:b] for a, b in itertools.pairwise(ends)]
+        most = (rows + self.replicas - 1) // self.replicas  # in all but the last that have any
+        return [tensor[most * i : most * (i + 1)] for i in range(self.replicas)]
 
     def spec(self, element_spec: Any) -> Any:
         """Return the type of such a value."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ebbflow.core import nest
+from ebbflow.core import context, nest
+from ebbflow.core.convert import convert
 from ebbflow.core.typing import Message, Nested
-from ebbflow.distribute import current
+from ebbflow.distribute import current, differentiable
 from ebbflow.distribute.current import Place
 from ebbflow.distribute.reduce_op import ReduceOp, reduce_op_named
 from ebbflow.distribute.values import refuse_rows
@@ -67,8 +68,11 @@ class ReplicaContext:
 
     def all_reduce(self, reduce_op: ReduceOp | str, value: Nested, options: Message | None = None) -> Nested:
         """Return the sum or mean over replicas of each tensor of a structure."""
-        op = reduce_op_named(reduce_op)
-        return nest.pack_sequence_as(value, self._all_reduce(op, nest.flatten(value)))
+        op, values = reduce_op_named(reduce_op), nest.flatten(value)
+        totals = self._all_reduce(op, values)
+        if self._is_differentiated():
+            totals = differentiable.reduced(self, op, values, totals)
+        return nest.pack_sequence_as(value, totals)
 
     def _all_reduce(self, op: ReduceOp, tensors: list[Any]) -> list[Any]:
         return self._strategy.extended._all_reduced(op, tensors)
@@ -76,7 +80,17 @@ class ReplicaContext:
     def all_gather(self, value: Nested, axis: int, options: object = None) -> Nested:
         """Return the values of all replicas one after the other along an axis."""
         refuse_rows("all_gather", value)
-        return nest.map_structure(lambda tensor: self._all_gather(tensor, axis), value)
+        return nest.map_structure(lambda tensor: self._gathered(tensor, axis), value)
+
+    def _gathered(self, value: Any, axis: int) -> Any:
+        whole = self._all_gather(value, axis)
+        return differentiable.gathered(self, convert(value), axis, whole) if self._is_differentiated() else whole
+
+    def _is_differentiated(self) -> bool:
+        """Whether this replica may ask for the gradient of what it does now."""
+        if self.num_replicas_in_sync == 1:
+            return False
+        return bool(context.thread.recorders) or not context.executing_eagerly()
 
     def _all_gather(self, tensor: Any, axis: int) -> Any:
         return self._strategy.extended._gather(tensor, axis)

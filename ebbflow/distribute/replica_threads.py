@@ -51,6 +51,13 @@ class ThreadedReplica(ReplicaContext):
     def _all_gather(self, tensor: Any, axis: int) -> Any:
         return self._own(self.merge_call(lambda strategy, value: strategy.extended._gather(value, axis), [tensor]))
 
+    def _is_differentiated(self) -> bool:
+        """Whether a tape listens that this replica has opened, or a graph is built: a tape around all replicas hears of
+        what they bring together itself.
+        """
+        count = len(context.thread.recorders)
+        return count > self._run.recorders or (not count and not context.executing_eagerly())
+
     def _own(self, value: Any) -> Any:
         """Return a value that all replicas get as this one's: what they return of it is a value of each."""
         return raw.Identity(value) if self._number and isinstance(value, Tensor) else value
@@ -77,6 +84,7 @@ class Replica:
         self._answer: Any = None
         self._go, self._paused = threading.Semaphore(0), threading.Semaphore(0)
         self._around, self._graph = _surroundings(), context.current_graph()
+        self.recorders = len(context.thread.recorders)
         self._scope = None if executing_eagerly_outside_functions() else get_variable_scope()
         self._thread = threading.Thread(target=self._work, name=f"replica_{number}", daemon=True)
         self._thread.start()

@@ -16,6 +16,12 @@ def strategy(two_cpus):
     return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 
 
+@pytest.fixture
+def four_cpus(two_cpus):
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 4)
+
+
 @pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
 def test_each_replica_runs_with_its_own_values(strategy, wrap):
     with strategy.scope():
@@ -373,3 +379,70 @@ def test_what_the_last_turn_lacks_is_an_empty_batch(strategy, rows, batch, batch
     with pytest.raises(tf.errors.OutOfRangeError):
         step(iterator)
     assert bool(iterator.get_next_as_optional().has_value()) is False
+
+
+@pytest.mark.parametrize(
+    "replicas, batch, parts",
+    [(2, 7, [4, 3]), (3, 4, [2, 2, 0]), (3, 7, [3, 3, 1]), (3, 10, [4, 4, 2]), (3, 2, [1, 1, 0]), (4, 5, [2, 2, 1, 0]),
+     (4, 9, [3, 3, 3, 0]), (4, 12, [3, 3, 3, 3])],
+)  # fmt: skip
+def test_a_batch_is_cut_into_parts_as_tensorflow_cuts_it(four_cpus, replicas, batch, parts):
+    strategy = tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(replicas)])
+    dealt = strategy.experimental_distribute_dataset(tf.data.Dataset.range(batch).batch(batch))
+    found = [part.numpy().tolist() for part in strategy.experimental_local_results(next(iter(dealt)))]
+    assert [len(part) for part in found] == parts
+    assert [row for part in found for row in part] == list(range(batch))
+
+
+SUMMED = [[[3.0], [3.0]]] * 2  # each replica's value goes into what both make of it, times 1 and times 2
+
+
+@pytest.mark.parametrize("around", [lambda f: f, tf.function], ids=["eager", "function"])
+@pytest.mark.parametrize("inside", [lambda f: f, tf.function], ids=["plain", "own function"])
+@pytest.mark.parametrize(
+    "bring, expected",
+    [
+        (lambda replica, x: replica.all_reduce("SUM", x), SUMMED),
+        (lambda replica, x: replica.all_reduce("MEAN", x), [[[1.5], [1.5]]] * 2),
+        (lambda replica, x: replica.all_reduce("SUM", {"a": x, "number": tf.constant(1)})["a"], SUMMED),
+        (lambda replica, x: replica.all_gather(x, 1), SUMMED),
+        (lambda replica, x: replica.all_gather(x, -2), SUMMED),
+    ],
+    ids=["sum", "mean", "structure", "gather", "gather rows"],
+)
+def test_gradients_of_what_replicas_bring_together(strategy, around, inside, bring, expected):
+    def gradient(times, of):
+        x = tf.constant([[3.0], [5.0]])
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = bring(tf.distribute.get_replica_context(), x) * times
+        return tape.gradient(y, x) if of == "tape" else tf.gradients(y, x)[0]
+
+    times = of_each(strategy, lambda i: tf.constant(float(i + 1)))
+    for of in ("tape", "graph")[: 1 + (inside is tf.function)]:
+        found = around(lambda of=of: strategy.run(inside(gradient), (times, of)))()
+        assert [part.numpy().tolist() for part in strategy.experimental_local_results(found)] == expected
+
+
+def test_normalization_over_replicas_learns_as_over_one_batch(strategy):
+    """Its mean and variance are of all replicas, and so must be their gradients."""
+
+    def learned(strategy, batch):
+        with strategy.scope():
+            v = tf.Variable([[1.0, -2.0]], dtype=tf.float64)
+
+        def step(x):
+            replica = tf.distribute.get_replica_context()
+            with tf.GradientTape() as tape:
+                y = x * v
+                mean = replica.all_reduce("MEAN", tf.reduce_mean(y, 0))
+                variance = replica.all_reduce("MEAN", tf.reduce_mean(tf.square(y), 0)) - tf.square(mean)
+                loss = tf.reduce_sum(tf.nn.sigmoid((y - mean) / tf.sqrt(variance + 0.5))) / 4.0
+            return replica.all_reduce("SUM", tape.gradient(loss, v))
+
+        return strategy.experimental_local_results(strategy.run(step, (batch,)))[0].numpy()
+
+    rows = np.arange(8.0).reshape(4, 2) ** 2 / 10
+    halves = of_each(strategy, lambda i: tf.constant(rows[2 * i : 2 * i + 2]))
+    alone = tf.distribute.OneDeviceStrategy("CPU:0")
+    np.testing.assert_allclose(learned(strategy, halves), learned(alone, tf.constant(rows)), rtol=1e-9)
