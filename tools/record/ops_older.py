@@ -55,6 +55,13 @@ def nets() -> Iterator[dict]:
     ]
     rows += [bad(input=D("1 3 4 2"), filter=D("2 2 3 3"), mode="REFLECT", padding="VALID", **pads)]
     yield from op("FusedPadConv2D", ("float32", "float64"), *rows)
+    given = {"input": D("1 3 4 2"), "filter": D("2 2 2 3"), **pads}
+    rows = [
+        case(size=L("int32", size), mode="REFLECT", padding=p, resize_align_corners=a, no_grad=True, **given)
+        for size, p, a in (([5, 6], "VALID", False), ([5, 6], "SAME", True), ([2, 2], "VALID", False))
+    ]
+    rows += [bad(size=L("int32", size), mode="REFLECT", padding="VALID", **given) for size in ([0, 2], [2], [-1, 3])]
+    yield from op("FusedResizeAndPadConv2D", ("float32", "float64"), *rows)
 
 
 def crosses() -> Iterator[dict]:

@@ -86,6 +86,12 @@ python.saved_model.signature_constants.SUPERVISED_TRAIN_METHOD_NAME
 python.saved_model.tag_constants.: EVAL GPU SERVING TPU TRAINING
 [savedmodel.freeze_graph]
 python.tools.freeze_graph.: freeze_graph freeze_graph_with_def_protos
+[tf1.graph_transforms.for_inference]
+python.tools.optimize_for_inference_lib.: convert_placeholder_to_const ensure_graph_is_valid fold_batch_norms
+python.tools.optimize_for_inference_lib.: fuse_decomposed_batch_norm fuse_resize_and_conv get_const_dim_count
+python.tools.optimize_for_inference_lib.: node_from_map optimize_for_inference scale_after_normalization
+python.tools.optimize_for_inference_lib.values_from_const
+node_name as python.tools.optimize_for_inference_lib.node_name_from_input
 [graph.strip_unused]
 python.tools.strip_unused_lib.: strip_unused strip_unused_from_files
 [savedmodel.load]

@@ -1,7 +1,7 @@
 """Ops of neural nets that are others under older names, or several in one: exported graphs hold them.
 
-Convolutions whose gradient's shape is that of a tensor, convolutions of any rank, convolutions of what was padded with
-its mirror image, batch normalisation of the first releases.
+Convolutions whose gradient's shape is that of a tensor, convolutions of any rank, convolutions of what was resized or
+padded with its mirror image, batch normalisation of the first releases.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from ebbflow.core.registry import registry
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Padding, Sizes, TensorLike
 from ebbflow.ops.declare import UNDEFINED, raw, same, show
+from ebbflow.ops.image import taps
+from ebbflow.ops.image.resize_ops import checked_size
 from ebbflow.ops.kernels import computed
 from ebbflow.ops.nn.windows import grid, output_length, patches, with_edges
 from ebbflow.ops.shape_rules import ranked
@@ -141,6 +143,38 @@ def _(xp, input, paddings, filter, *, mode, strides, padding):
     return computed(
         "Conv2D", computed("MirrorPad", input, paddings, mode=mode), filter, strides=strides, padding=padding
     )
+
+
+FusedResizeAndPadConv2D = op(
+    "FusedResizeAndPadConv2D(input:T, size:int32, paddings:int32, filter:T) -> (output:T) | T: type in "
+    '[half,float,double]; resize_align_corners: bool = false; mode: string in ["REFLECT","SYMMETRIC"]; '
+    'strides: list(int); padding: string in ["SAME","VALID"]',
+    gradient=UNDEFINED,
+)
+
+
+@FusedResizeAndPadConv2D.shape
+def _(input, size, paddings, filter, *, resize_align_corners, mode, strides, padding):
+    resized = Known(registry["ResizeBilinear"].shape_fn(input, size), input.dtype)
+    return FusedPadConv2D.shape_fn(resized, paddings, filter, mode=mode, strides=strides, padding=padding)
+
+
+@FusedResizeAndPadConv2D.kernel
+def _(xp, input, size, paddings, filter, *, resize_align_corners, mode, strides, padding):
+    if input.dtype == np.float64:  # ResizeBilinear gives float32
+        height, width = checked_size(input, size)
+        resized = between(xp, input, taps.bilinear(input.shape[1], height, resize_align_corners, False), 1)
+        resized = between(xp, resized, taps.bilinear(input.shape[2], width, resize_align_corners, False), 2)
+    else:
+        resized = computed("ResizeBilinear", input, size, align_corners=resize_align_corners).astype(input.dtype)
+    return computed("FusedPadConv2D", resized, paddings, filter, mode=mode, strides=strides, padding=padding)
+
+
+def between(xp: Any, images: Any, ways: taps.Taps, axis: int) -> Any:
+    """Return what lies between neighbours along an axis, in the precision of the images."""
+    first, second = (xp.take(images, ways.places[:, i], axis=axis) for i in (0, 1))
+    weights = ways.weights[:, 1].astype(images.dtype).reshape([-1 if i == axis else 1 for i in range(images.ndim)])
+    return first + (second - first) * weights
 
 
 # --- normalisation of the first releases ------------------------------------------------------------------------------

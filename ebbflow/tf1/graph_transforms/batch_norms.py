@@ -18,8 +18,10 @@ from ebbflow.tf1.graph_transforms.edits import by_name, is_control, needed, with
 from ebbflow.tf1.graph_transforms.folding import constant
 from ebbflow.tf1.graph_transforms.request import Request
 
+CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
 
-class _View:
+
+class View:
     """The nodes of a GraphDef, who takes them, and which hold constants."""
 
     def __init__(self, graph_def: Any, request: Request):
@@ -44,13 +46,13 @@ class _View:
         return None if found is None else make_ndarray(found.attr["value"].tensor)
 
 
-def _rewritten(graph_def: Any, request: Request, changed: dict[str, Any], more: list[Any]) -> Message:
+def rewritten(graph_def: Any, request: Request, changed: dict[str, Any], more: list[Any]) -> Message:
     """Return a GraphDef with some nodes changed and some more; what nobody needs any more goes."""
     result = with_nodes(graph_def, [*(changed.get(node.name, node) for node in graph_def.node), *more])
     return needed(result, request.outputs, request.inputs)
 
 
-def _copy(node: Any, **fields: Any) -> Any:
+def changed_copy(node: Any, **fields: Any) -> Any:
     result = type(node)()
     result.CopyFrom(node)
     for name, value in fields.items():
@@ -63,7 +65,7 @@ def _copy(node: Any, **fields: Any) -> Any:
 
 def fold_batch_norms(graph_def: Message, request: Request) -> Message:
     """Put a product with constants, one a channel, into the weights in front of it."""
-    view = _View(graph_def, request)
+    view = View(graph_def, request)
     changed: dict[str, Any] = {}
     for node in graph_def.node:
         if node.op != "Mul":
@@ -76,8 +78,8 @@ def fold_batch_norms(graph_def: Message, request: Request) -> Message:
         if scale.shape != weights.shape[-1:] or not (view.own(before) and view.own(held)):
             continue
         changed[held.name] = constant(held.name, weights * scale)
-        changed[node.name] = _copy(before, name=node.name)
-    return _rewritten(graph_def, request, changed, []) if changed else graph_def
+        changed[node.name] = changed_copy(before, name=node.name)
+    return rewritten(graph_def, request, changed, []) if changed else graph_def
 
 
 def _turned(node: Any) -> bool:
@@ -88,7 +90,7 @@ def _turned(node: Any) -> bool:
 # --- a normalisation --------------------------------------------------------------------------------------------------
 
 #  op                                  where variance, mean, beta and gamma stand
-_NORMS = {
+NORMS = {
     "BatchNormWithGlobalNormalization": (2, 1, 3, 4),
     "FusedBatchNorm": (4, 3, 2, 1),
 }
@@ -96,15 +98,20 @@ _NORMS = {
 
 def fold_old_batch_norms(graph_def: Message, request: Request) -> Message:
     """Put a normalisation with constant moments into the convolution in front of it and a BiasAdd."""
-    view = _View(graph_def, request)
+    return folded_norms(graph_def, request, NORMS)
+
+
+def folded_norms(graph_def: Any, request: Request, norms: dict[str, tuple[int, int, int, int]]) -> Message:
+    """Return a graph without the normalisations of some ops that stand behind a convolution of their own."""
+    view = View(graph_def, request)
     changed: dict[str, Any] = {}
     more = []
     for node in graph_def.node:
-        conv = view.source(node, 0, "Conv2D", "DepthwiseConv2dNative") if node.op in _NORMS else None
+        conv = view.source(node, 0, *CONVOLUTIONS) if node.op in norms else None
         held = view.source(conv, 1, "Const") if conv is not None else None
         if conv is None or held is None or not (view.own(conv) and view.own(held)) or _trains(node):
             continue
-        values = [view.value(node, place) for place in _NORMS[node.op]]
+        values = [view.value(node, place) for place in norms[node.op]]
         if any(value is None for value in values):
             continue
         slope, offset = _slope_and_offset(node, *values)
@@ -116,11 +123,11 @@ def fold_old_batch_norms(graph_def: Message, request: Request) -> Message:
         bias.attr["T"].CopyFrom(conv.attr["T"])
         bias.attr["data_format"].CopyFrom(conv.attr["data_format"])
         changed[node.name] = bias
-    return _rewritten(graph_def, request, changed, more) if changed else graph_def
+    return rewritten(graph_def, request, changed, more) if changed else graph_def
 
 
 def _trains(node: Any) -> bool:
-    return node.op == "FusedBatchNorm" and ("is_training" not in node.attr or node.attr["is_training"].b)
+    return node.op.startswith("FusedBatchNorm") and ("is_training" not in node.attr or node.attr["is_training"].b)
 
 
 def _slope_and_offset(node: Any, variance: Any, mean: Any, beta: Any, gamma: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -138,10 +145,10 @@ def _slope_and_offset(node: Any, variance: Any, mean: Any, beta: Any, gamma: Any
 
 def flatten_atrous_conv(graph_def: Message, request: Request) -> Message:
     """Write a convolution between SpaceToBatchND and BatchToSpaceND as one whose weights have holes."""
-    view = _View(graph_def, request)
+    view = View(graph_def, request)
     changed: dict[str, Any] = {}
     for back in graph_def.node:
-        conv = view.source(back, 0, "Conv2D", "DepthwiseConv2dNative") if back.op == "BatchToSpaceND" else None
+        conv = view.source(back, 0, *CONVOLUTIONS) if back.op == "BatchToSpaceND" else None
         spread = view.source(conv, 0, "SpaceToBatchND") if conv is not None else None
         held = view.source(conv, 1, "Const") if spread is not None else None
         if conv is None or spread is None or held is None:
@@ -152,13 +159,13 @@ def flatten_atrous_conv(graph_def: Message, request: Request) -> Message:
         if rates is None or paddings is None or rates.shape != (2,):
             continue
         changed[held.name] = constant(held.name, with_holes(make_ndarray(held.attr["value"].tensor), rates))
-        flat = _copy(conv, name=back.name)
+        flat = changed_copy(conv, name=back.name)
         flat.input[0] = spread.input[0]
         flat.attr["padding"].s = b"SAME" if paddings.any() else b"VALID"
         for name in ("dilations", "explicit_paddings"):
             flat.attr.pop(name, None)
         changed[back.name] = flat
-    return _rewritten(graph_def, request, changed, []) if changed else graph_def
+    return rewritten(graph_def, request, changed, []) if changed else graph_def
 
 
 def with_holes(weights: np.ndarray, rates: Any) -> np.ndarray:

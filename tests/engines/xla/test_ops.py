@@ -49,7 +49,7 @@ NOT_YET = frozenset(
     AllCandidateSampler BandedTriangularSolve CTCLoss DataFormatDimMap DataFormatVecPermute Dilation2D
     Dilation2DBackpropFilter Dilation2DBackpropInput EditDistance Eig ExtractGlimpse ExtractGlimpseV2 ExtractVolumePatches
     FractionalAvgPool FractionalAvgPoolGrad
-    FractionalMaxPool FractionalMaxPoolGrad FusedPadConv2D InplaceAdd InplaceSub InplaceUpdate IsotonicRegression Lu
+    FractionalMaxPool FractionalMaxPoolGrad FusedPadConv2D FusedResizeAndPadConv2D InplaceAdd InplaceSub InplaceUpdate IsotonicRegression Lu
     KMC2ChainInitialization KmeansPlusPlusInitialization MatrixLogarithm MatrixSquareRoot NearestNeighbors QuantizeAndDequantizeV2 QuantizeAndDequantizeV3
     QuantizeAndDequantizeV4 QuantizeAndDequantizeV4Grad RaggedBincount RaggedFillEmptyRowsGrad RaggedTensorToTensor
     SetSize SobolSample TridiagonalMatMul TridiagonalSolve UnravelIndex
