@@ -72,10 +72,10 @@ def extract_sub_graph(graph_def: Message, dest_nodes: Sequence[str]) -> Message:
     kept = reached(by_name, dest_nodes)
     result = messages.GraphDef()
     result.node.extend(node for node in graph_def.node if node.name in kept)
-    return _with_rest(result, graph_def)
+    return with_rest(result, graph_def)
 
 
-def _with_rest(result: Any, graph_def: Any) -> Any:
+def with_rest(result: Any, graph_def: Any) -> Any:
     """Return a GraphDef with the functions and versions of another."""
     for field in ("library", "versions"):
         if graph_def.HasField(field):
@@ -153,7 +153,7 @@ def _without(graph_def: Any, ops: set[str], protected: set[str]) -> Any:
         written.CopyFrom(node)
         kept = [edge for edge in node.input if not edge.startswith("^") or edge[1:] not in instead]
         written.input[:] = [_followed(edge, instead) for edge in kept]
-    return _with_rest(result, graph_def)
+    return with_rest(result, graph_def)
 
 
 def _followed(edge: str, instead: dict[str, str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import dtypes
-from ebbflow.graph.graph_util import extract_sub_graph
+from ebbflow.graph.graph_util import extract_sub_graph, with_rest
 from ebbflow.platform import files
 
 
@@ -28,7 +28,7 @@ def strip_unused(
     is_list = isinstance(placeholder_type_enum, (list, tuple))
     kinds = list(placeholder_type_enum) if is_list else [placeholder_type_enum] * len(input_node_names)
     placeholders = dict(zip(input_node_names, kinds, strict=True))
-    replaced = messages.GraphDef(versions=input_graph_def.versions, library=input_graph_def.library)
+    replaced = with_rest(messages.GraphDef(), input_graph_def)
     for node in input_graph_def.node:
         written = replaced.node.add()
         if node.name not in placeholders:

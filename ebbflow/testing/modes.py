@@ -91,12 +91,11 @@ def run_deprecated_v1(func: Callable[..., Any] | None = None) -> Callable[..., A
             return for_all_test_methods(lambda: decorate)(test)
 
         @functools.wraps(test)
-        def in_graph(self: Any, *args: Any, **kwargs: Any) -> None:
+        def in_graph(self: Any, *args: Any, **kwargs: Any) -> Any:
             if eras.tf2_enabled() and context.executing_eagerly():
                 with graph_mode():
-                    test(self, *args, **kwargs)
-            else:
-                test(self, *args, **kwargs)
+                    return test(self, *args, **kwargs)
+            return test(self, *args, **kwargs)
 
         return in_graph
 

@@ -401,3 +401,11 @@ def test_serialized_graphs_are_told_apart():
     assert b"Did not find expected node '{{node c2}}'" in modes.graph_def_difference(graph(10), graph(10, 20))
     assert b"Found unexpected node '{{node c2}}'" in modes.graph_def_difference(graph(10, 20), graph(10))
     assert modes.graph_def_difference(graph(10), graph(11)).startswith(b"Node 'c1' is ")
+
+
+def test_what_is_run_in_a_graph_gives_what_it_gives(case):
+    @modes.run_deprecated_v1
+    def made(self, number):
+        return tf.executing_eagerly(), number
+
+    assert made(case, 3) == (False, 3)

@@ -148,6 +148,13 @@ def test_a_net_is_cut_down_to_what_its_output_needs():
     np.testing.assert_allclose(run(after), run(before), rtol=1e-4, atol=1e-5)
 
 
+def test_nothing_is_said_that_was_not():
+    before = tf.GraphDef(node=graph_of(lambda x: x + 1.0).node)
+    assert not before.HasField("versions")
+    after = lib.optimize_for_inference(before, ["x"], ["y"], tf.float32.as_datatype_enum)
+    assert not after.HasField("versions") and not after.HasField("library")
+
+
 #  what is asked for        what p and r are then (None: asked for, as before)
 TRUTHS = [
     (None, None, None),

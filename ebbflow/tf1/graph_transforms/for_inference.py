@@ -15,7 +15,7 @@ import numpy as np
 from ebbflow import messages
 from ebbflow.core import dtypes
 from ebbflow.core.typing import Message
-from ebbflow.graph.graph_util import remove_training_nodes
+from ebbflow.graph.graph_util import remove_training_nodes, with_rest
 from ebbflow.graph.scope_names import node_name
 from ebbflow.graph.strip_unused import strip_unused
 from ebbflow.messages.tensors import make_ndarray
@@ -111,12 +111,11 @@ def convert_placeholder_to_const(input_graph_def: Any, nodes_to_convert: Sequenc
     said = {LEARNING_PHASE: "False", **{entry[0]: entry[1] for entry in entries}}
     _distinct(input_graph_def)
     result = with_nodes(input_graph_def, input_graph_def.node)
-    result.versions.CopyFrom(input_graph_def.versions)
     for node in result.node:
         asked = node.op in ("Placeholder", "PlaceholderWithDefault") and node.name in said
         if asked and node.attr["dtype"].type == dtypes.bool.as_datatype_enum:
             node.CopyFrom(constant(node.name, np.array([said[node.name].lower() == "true"])))
-    return result
+    return with_rest(result, input_graph_def)
 
 
 # --- normalisations ---------------------------------------------------------------------------------------------------
@@ -127,7 +126,7 @@ _NORMS = {**NORMS, **dict.fromkeys(("FusedBatchNormV2", "FusedBatchNormV3"), NOR
 def fold_batch_norms(input_graph_def: Any) -> Message:
     """Return a GraphDef whose normalisations behind convolutions are part of these, and a BiasAdd."""
     _distinct(input_graph_def)
-    return _with_versions(folded_norms(input_graph_def, _all_ends(input_graph_def), _NORMS), input_graph_def)
+    return with_rest(folded_norms(input_graph_def, _all_ends(input_graph_def), _NORMS), input_graph_def)
 
 
 def _all_ends(graph_def: Any) -> Request:
@@ -135,11 +134,6 @@ def _all_ends(graph_def: Any) -> Request:
     taken = {node_name(edge) for node in graph_def.node for edge in node.input}
     asked = (node.name for node in graph_def.node if node.op == "Placeholder")
     return Request(tuple(asked), tuple(node.name for node in graph_def.node if node.name not in taken))
-
-
-def _with_versions(graph_def: Any, before: Any) -> Message:
-    graph_def.versions.CopyFrom(before.versions)
-    return graph_def
 
 
 def fuse_decomposed_batch_norm(input_graph_def: Any) -> Message:
@@ -157,7 +151,7 @@ def fuse_decomposed_batch_norm(input_graph_def: Any) -> Message:
                 break
     if not changed:
         return input_graph_def
-    return _with_versions(rewritten(input_graph_def, _all_ends(input_graph_def), changed, more), input_graph_def)
+    return with_rest(rewritten(input_graph_def, _all_ends(input_graph_def), changed, more), input_graph_def)
 
 
 def _norm_of(view: View, node: Any, first: int, second: int) -> tuple[Any, list[Any]] | None:
@@ -222,7 +216,7 @@ def fuse_resize_and_conv(input_graph_def: Any, output_node_names: Sequence[str])
             more += extra
     if not changed:
         return input_graph_def
-    return _with_versions(rewritten(input_graph_def, request, changed, more), input_graph_def)
+    return with_rest(rewritten(input_graph_def, request, changed, more), input_graph_def)
 
 
 def _plain(conv: Any) -> bool:
