@@ -31,6 +31,7 @@ class IteratorBase(CompositeTensor, Trackable):
 
     _spec: Any
     _resource: Any
+    _own_type: IteratorSpec | None = None
     _position: Position | None = None
 
     @property
@@ -70,7 +71,12 @@ class IteratorBase(CompositeTensor, Trackable):
 
     @property
     def _type_spec(self) -> IteratorSpec:
-        return IteratorSpec(self._spec)
+        if self._own_type is None:
+            made = IteratorSpec(self._spec)
+            while len(_types) >= MOST_TYPES:
+                _types.pop(next(iter(_types)), None)
+            self._own_type = _types.setdefault(made, made)
+        return self._own_type
 
     def _save(self) -> Any:
         """Return where this is, as a value."""
@@ -169,10 +175,11 @@ def _manner(recipe: Any, spec: Any) -> tuple[Any, ...]:
 class IteratorSpec(TypeSpec):
     """The type of an iterator: that of its elements."""
 
-    __slots__ = ("_element_spec",)
+    __slots__ = ("_element_spec", "_hash")
 
     def __init__(self, element_spec: Nested):
         self._element_spec = element_spec
+        self._hash: int | None = None
 
     @classmethod
     def from_value(cls, value: Any) -> IteratorSpec:
@@ -220,10 +227,19 @@ class IteratorSpec(TypeSpec):
         )
 
     def __hash__(self) -> int:
-        return hash((IteratorSpec, tuple(structure.flatten(self._element_spec))))
+        if self._hash is None:
+            self._hash = hash((IteratorSpec, tuple(structure.flatten(self._element_spec))))
+        return self._hash
 
     def __repr__(self) -> str:
         return f"IteratorSpec({self._element_spec!r})"
+
+
+MOST_TYPES = 64
+
+_types: dict[IteratorSpec, IteratorSpec] = {}
+"""Types of iterators that were asked for lately. Equal ones are one, so that the function that a step of `fit` calls is
+found by the identity of its iterator's type."""
 
 
 def _forms(spec: IteratorSpec) -> Any:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ebbflow.core import context, dtypes
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.shape import is_compatible
 from ebbflow.core.spec import TensorSpec
-from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.tensor import EagerTensor, Tensor, wrap
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.data import spec as _registered  # noqa: F401 (how sparse and ragged tensors travel)
 from ebbflow.data import structure
@@ -39,15 +41,15 @@ class Optional(CompositeTensor):
 
     def has_value(self, name: str | None = None) -> Tensor:
         """Return whether there is a value."""
+        if name is None and self._is_at_hand():
+            held = self._variant_tensor._array.item()
+            if held.__class__ is ops.OptionalValue:
+                return wrap(np.array(held.parts is not None), dtypes.bool)
         return ops.OptionalHasValue(self._variant_tensor_attr, name=name)
 
     def get_value(self, name: str | None = None) -> Nested:
         """Return the value; where there is none, `tf.errors.InvalidArgumentError`."""
-        if (
-            name is None
-            and self._variant_tensor_attr.__class__ is EagerTensor
-            and not (context.graph_scopes or context.recorders)
-        ):
+        if name is None and self._is_at_hand():
             opened = self._opened()
             if opened is not None:
                 return opened[0]
@@ -55,6 +57,10 @@ class Optional(CompositeTensor):
             self._variant_tensor_attr, name=name, **structure.types_and_shapes(self._element_spec)
         )
         return structure.from_tensors(self._element_spec, found)
+
+    def _is_at_hand(self) -> bool:
+        """Return whether no op has to be called: what is asked for lies here, and nobody listens."""
+        return self._variant_tensor_attr.__class__ is EagerTensor and not (context.graph_scopes or context.recorders)
 
     def _opened(self) -> tuple[Nested] | None:
         """Return the value without an op being called, as each step of Keras's `fit` asks; None where it may not be."""

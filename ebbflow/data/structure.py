@@ -343,6 +343,10 @@ def opener(spec: Any) -> Callable[[Sequence[Any]], Any]:
         return lambda arrays: _tensor(arrays[0], types[0])
     if type(spec) is tuple and all(isinstance(s, TensorSpec) for s in spec):
         return lambda arrays: tuple([_tensor(a, t) for a, t in zip(arrays, types, strict=True)])
+    if type(spec) is dict and all(isinstance(s, TensorSpec) for s in spec.values()):  # the logs of Keras's steps
+        places = dict(zip(PLAIN[dict].keys(spec), range(len(spec)), strict=True))  # type: ignore[union-attr]
+        given = [(key, places[key], types[places[key]]) for key in spec]
+        return lambda arrays: {key: _tensor(arrays[i], dtype) for key, i, dtype in given}
     return lambda arrays: from_tensors(spec, [_tensor(a, t) for a, t in zip(arrays, types, strict=True)])
 
 

@@ -339,6 +339,11 @@ def _packer(structure: Any, places: Iterator[int]) -> Packer:
     kind = PLAIN[structure.__class__]
     if isinstance(structure, CompositeTensor):
         mine = [next(places) for _ in nest.flatten(structure, expand_composites=True)]
+        spec = structure._type_spec
+        parts = spec._to_components(structure)
+        if parts.__class__ in (list, tuple) and all(isinstance(part, Tensor) for part in parts):
+            several = parts.__class__
+            return lambda tensors: spec._from_components(several([tensors[i] for i in mine]))
         return lambda tensors: nest.pack_sequence_as(structure, [tensors[i] for i in mine], expand_composites=True)
     if kind is None:
         return operator.itemgetter(next(places))

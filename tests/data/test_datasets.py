@@ -524,3 +524,21 @@ def test_ragged_rows_in_batches_of_several_sizes():
     rows = Dataset.from_tensor_slices(tf.ragged.constant([[0], [1, 2], [], [3, 4, 5], [6]]))
     batches = rows.batch(3).map(lambda x: x).rebatch([1, 2])
     assert [batch.to_list() for batch in batches] == [[[0]], [[1, 2], []], [[3, 4, 5]], [[6]]]
+
+
+def test_optionals_of_dictionaries_keep_their_keys_in_order():
+    made = tf.function(lambda x: tf.experimental.Optional.from_value({"loss": x, "accuracy": x + 1, "b": x * 2}))(1.0)
+    assert bool(made.has_value())
+    assert [(k, float(v)) for k, v in made.get_value().items()] == [("loss", 1.0), ("accuracy", 2.0), ("b", 2.0)]
+    none = tf.experimental.Optional.empty(made.element_spec)
+    assert not none.has_value()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not have a value"):
+        none.get_value()
+
+
+def test_equal_types_of_iterators_find_one_trace():
+    step = tf.function(lambda iterator: next(iterator)["x"], reduce_retracing=True)
+    made = [iter(tf.data.Dataset.from_tensors({"x": np.float32(i), "y": i})) for i in range(3)]
+    assert [float(step(iterator)) for iterator in made] == [0.0, 1.0, 2.0]
+    assert step.experimental_get_tracing_count() == 1
+    assert made[0]._type_spec is made[1]._type_spec
