@@ -39,6 +39,9 @@ WRAPPERS = (
 )
 """Where Keras 3 has its classes for scikit-learn, which takes longer to import than all else that it imports."""
 
+TRAINER = "keras.src.backend.tensorflow.trainer"
+"""Where models with us behind them fit and predict."""
+
 ORBAX = "keras.src.callbacks.orbax_checkpoint"
 """A module that imports JAX to give releases before ours one name more."""
 
@@ -94,7 +97,8 @@ def needs(packages: Container[str | None], hint: str) -> Iterator[None]:
 
 
 def name_modules() -> None:
-    """Once Keras is imported, have the classes it knows by their module say the one it looks for.
+    """Once Keras is imported, have the classes it knows by their module say the one it looks for, and short calls of
+    `predict` take the short way.
 
     Of what it imports for others, what it can do without is left until it is used: half of the time, and two thirds of
     the objects that every collection of garbage walks over.
@@ -103,6 +107,12 @@ def name_modules() -> None:
     for name in WRAPPERS:
         watch.load_when_used(name)
     watch.load_without(ORBAX, "jax")
+    watch.after_import(TRAINER, _shorten_predict)
+
+
+def _shorten_predict(trainer: ModuleType) -> None:
+    if installed():  # whose trainer it is
+        importlib.import_module(f"{PACKAGE}.doors.keras_predict").shorten(trainer)
 
 
 def _name_classes() -> None:
