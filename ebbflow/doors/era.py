@@ -2,7 +2,7 @@
 
 Looks at the names used through `tensorflow`, in the script and in the modules of its own directory that it imports.
 Names that only one era had decide; the more of them, the surer; nothing to go by, or a draw, means TF 2. Source that
-is not Python 3 is searched as text.
+is neither Python 3 nor Python 2 is searched as text.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ebbflow.api import versions
+from ebbflow.doors.python2 import files
 
 ROOT = "tensorflow"
 PREFIX = "x.y"
@@ -233,11 +234,18 @@ def _read(source: str | bytes, era: Era, package: str = "") -> list[str]:
 
 
 def _read_names(source: str | bytes, era: Era, package: str) -> list[str]:
+    beside: list[str] = []  # Python 2 looks in the importer's package first
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return _read_text(source, era)
-    names, imported = _names(tree), list(_imports(tree, package))
+        translated = files.parsed(source)
+        if translated is None:
+            return _read_text(source, era)
+        tree = translated
+        beside = [
+            os.path.join(package, *name.split(".")) for name in _imports(tree, package) if not os.path.isabs(name)
+        ]
+    names, imported = _names(tree), [*_imports(tree, package), *beside]
     era.add(names)
     if any(name.endswith("__version__") for name in names):
         era.compared |= set(_compared(tree))

@@ -1,4 +1,5 @@
-"""`float` and `int` of an array of one element, which NumPy took until 2.4 and programs do everywhere.
+"""`float` and `int` of an array of one element, which NumPy took until 2.4 and programs do everywhere, and its use as a
+size or an index, which NumPy took until 1.12.
 
 NumPy converts in C, and elements are set by the same conversion (`a[0] = np.array([1.0])`). So the slots of the array
 class get Python's own function that asks the class for `__float__` and `__int__`, and these are ours: they do what
@@ -13,15 +14,16 @@ import gc
 import sys
 import sysconfig
 from collections.abc import Callable
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from ebbflow.doors.old_manners import Keeper
+from ebbflow.doors.program import INSTALLED
 
 NUMBER_TABLE = object.__basicsize__ + 10 * ctypes.sizeof(ctypes.c_void_p)
 """Where a class keeps the address of its number slots (`PyTypeObject.tp_as_number`)."""
 
-SLOTS = {"__int__": 16, "__float__": 18}
+SLOTS = {"__int__": 16, "__float__": 18, "__index__": 33}
 """Conversion -> its place among the slots (`PyNumberMethods`)."""
 
 
@@ -34,6 +36,9 @@ class _Asks:
     def __float__(self) -> float:
         return 0.0
 
+    def __index__(self) -> int:
+        return 0
+
 
 class _AsksToo(_Asks):
     def __int__(self) -> int:
@@ -41,6 +46,9 @@ class _AsksToo(_Asks):
 
     def __float__(self) -> float:
         return 1.0
+
+    def __index__(self) -> int:
+        return 1
 
 
 def _slot(kind: type, name: str) -> Any:
@@ -94,12 +102,26 @@ def _refuses(numpy: ModuleType) -> bool:
     return False
 
 
+def _behind_python(frame: FrameType | None) -> FrameType | None:
+    """Return the frame that called Python's own modules, where these ask: `gzip` for the size that it is to read."""
+    while frame is not None and frame.f_code.co_filename.startswith(STANDARD) and not _installed(frame):
+        frame = frame.f_back
+    return frame
+
+
+STANDARD = sysconfig.get_path("stdlib")
+
+
+def _installed(frame: FrameType) -> bool:
+    return any(place in frame.f_code.co_filename for place in INSTALLED)
+
+
 def _forgiving(keeper: Keeper, name: str, now: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def convert(array: Any) -> Any:
         try:
             return now(array)
         except TypeError:
-            if array.size != 1 or not keeper.program.asks(sys._getframe(1)):
+            if array.size != 1 or not keeper.program.asks(_behind_python(sys._getframe(1))):
                 raise
         found = now(array.reshape(()))
         keeper.lent[f"{name.strip('_')} of an array of one element"] = None

@@ -29,7 +29,7 @@ class Program:
         given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         self.directories = {os.path.realpath(place) for place in (*directories, *filter(None, given)) if place}
         self.sources = set(sources)
-        self.libraries = {os.path.realpath(place) for place in _library_places()}
+        self.libraries = {os.path.realpath(place) for place in library_places()}
         self._answers: dict[str, bool] = {}
 
     def owns(self, file: str) -> bool:
@@ -72,6 +72,7 @@ def within(place: str, directory: str) -> bool:
     return place == directory or place.startswith(directory.rstrip(os.sep) + os.sep)
 
 
-def _library_places() -> list[str]:
+def library_places() -> list[str]:
+    """Return the directories of Python itself and of installed packages."""
     names = ("stdlib", "platstdlib", "purelib", "platlib")
     return [sysconfig.get_path(name) for name in names] + site.getsitepackages() + [site.getusersitepackages()]

@@ -39,6 +39,7 @@ from ebbflow.doors import (
 )
 from ebbflow.doors.keras_package import KerasChoice
 from ebbflow.doors.program import Program, within
+from ebbflow.doors.python2 import files
 from ebbflow.doors.undecided import Undecided
 from ebbflow.doors.vanished import Lender
 
@@ -72,6 +73,7 @@ def run(
     found, source_text = _evidence(kind, name, directory)
     program = Program(_homes(directory), sources=() if directory else ("<string>", "<stdin>"))
     lender = Lender(program)
+    files.install(program)
     start = functools.partial(_start, program, lender, tf=tf, verbose=verbose, keras=keras)
     if tf == "auto" and not found.files and "tensorflow" not in source_text:  # what it imports will tell
         Undecided(program, [directory or os.getcwd(), *_own_places()], start)
@@ -86,6 +88,7 @@ def follow(tf: str, keras: int | None) -> Undecided:
     """Return what finds TensorFlow in a process that a program has started, whose program is another."""
     directory = sys.path[0] if sys.path and sys.argv[:1] != ["-c"] else ""
     program = Program(_homes(directory), sources=() if directory else ("<string>", "<stdin>"))
+    files.install(program)
     start = functools.partial(_start, program, Lender(program), tf=tf, verbose=False, keras=keras)
     return Undecided(program, [directory or os.getcwd(), *_own_places()], start)
 
@@ -203,7 +206,7 @@ def _load(kind: str, name: str, directory: str, text: str) -> Source:
         return _load_module(name, directory)
     file, argv0 = ("<string>", "-c") if kind == "code" else ("<stdin>", "-")
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    return Source(compile(text, file, "exec", dont_inherit=True), argv0, directory)
+    return Source(files.compiled(text, file, main=True), argv0, directory)
 
 
 def _load_script(script: str, directory: str) -> Source:
@@ -216,7 +219,7 @@ def _load_script(script: str, directory: str) -> Source:
             f"{sys.executable}: can't open file {os.path.abspath(file)!r}: [Errno {error.errno}] {error.strerror}"
         ) from None
     full = os.path.abspath(file)
-    return Source(compile(text, full, "exec", dont_inherit=True), script, directory, full)
+    return Source(files.compiled(text, full, main=True), script, directory, full)
 
 
 def _load_module(name: str, directory: str) -> Source:
@@ -231,6 +234,7 @@ def _load_module(name: str, directory: str) -> Source:
     code = spec.loader.get_code(spec.name) if spec.loader is not None and hasattr(spec.loader, "get_code") else None
     if code is None:
         raise StartError(f"{sys.executable}: No code object available for {name}")
+    files.main_is_old = files.told.get(spec.origin or "") == "Python 2"
     return Source(code, spec.origin or name, directory, spec.origin, spec)
 
 
@@ -262,9 +266,9 @@ _kept: list[Any] = []  # the `__main__` that called us: its globals must outlive
 
 
 def _tell(lender: Lender, process: int) -> None:
-    line = lender.report()
-    if line and os.getpid() == process:
-        print(line, file=sys.stderr)
+    lines = [line for line in (files.report(), lender.report()) if line]
+    if lines and os.getpid() == process:
+        print(*lines, sep="\n", file=sys.stderr)
 
 
 class Child:
@@ -294,5 +298,6 @@ def _begin_child(
 ) -> None:
     if TENSORFLOW not in finder.doors:
         lender = Lender(Program(directories, sources))
+        files.install(lender.program)
         open_doors(number, lender, set(imports), KerasChoice(*keras), one_digit)
         tracebacks.install("v1" if number == 1 else "v2")

@@ -15,7 +15,7 @@ from typing import Any
 from ebbflow.api import suggest, views
 from ebbflow.core import context
 from ebbflow.doors.program import PACKAGE, within
-from ebbflow.doors.python2 import hint_for
+from ebbflow.doors.python2.constructs import hint_for
 
 HIDDEN = ("<frozen importlib", "<frozen runpy", "<frozen zipimport")
 STANDARD = sysconfig.get_path("stdlib")

@@ -221,7 +221,7 @@ class Lender:
                     raise
             self.lent[name] = None
             found = importlib.import_module(GONE[name])
-            return found if fromlist or "." not in name else _chain(name, found)
+            return found if fromlist or "." not in name else chain(name, found)
 
         return lend
 
@@ -249,7 +249,7 @@ def _replacement(module: ModuleType, name: str, what: Any) -> Any:
     return getattr(elsewhere, name, elsewhere)
 
 
-def _chain(name: str, module: ModuleType) -> ModuleType:
+def chain(name: str, module: ModuleType) -> ModuleType:
     """Return what `import a.b` binds: `a`, with `b` in it, without touching `sys.modules`."""
     first, _, rest = name.partition(".")
     top = sys.modules.get(first) or ModuleType(first)

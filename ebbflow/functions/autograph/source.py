@@ -16,7 +16,7 @@ import linecache
 import os
 import sys
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
@@ -34,6 +34,9 @@ class Found(NamedTuple):
 
 Index = dict[int, list[tuple[Any, "str | None"]]]
 """The functions of a text by their first lines, each with the class it is in."""
+
+trees: dict[str, Callable[[Sequence[str]], ast.Module]] = {}
+"""File in another language -> what makes a tree of its lines; filled by those who run such files."""
 
 _parsed: OrderedDict[str, tuple[Sequence[str], Index]] = OrderedDict()
 KEPT = 16
@@ -96,7 +99,8 @@ def _parse(filename: str, lines: Sequence[str]) -> Index:
     kept = _parsed.get(filename)
     if kept is not None and (kept[0] is lines or kept[0] == lines):
         return kept[1]
-    index = _index(ast.parse("".join(lines), filename))
+    tree = trees[filename](lines) if filename in trees else ast.parse("".join(lines), filename)
+    index = _index(tree)
     _parsed[filename] = (lines, index)
     while len(_parsed) > KEPT:
         _parsed.popitem(last=False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ebbflow.doors import python2
+from ebbflow.doors.python2 import constructs as python2
 
 OLD = [
     ("print 'loss'", "a print statement"),

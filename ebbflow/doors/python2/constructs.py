@@ -1,11 +1,13 @@
-"""Telling that a script is Python 2, and which line and construct say so.
+"""Telling which construct of Python 2 stands in a line that neither language could read the file for.
 
-Ebbflow runs on Python 3 and translates no source. Knows only text and SyntaxErrors.
+Knows only text and SyntaxErrors; `files` knows where the file stops being Python 2.
 """
 
 from __future__ import annotations
 
 import re
+
+from ebbflow.doors.python2 import files
 
 CONSTRUCTS = (
     (r"^\s*print\s+[^=(\s]|^\s*print\s*$|^\s*print\s*>>|;\s*print\s+[^=(\s]", "a print statement", "print(...)"),
@@ -41,14 +43,21 @@ def construct(line: str) -> tuple[str, str] | None:
 
 
 def hint_for(error: SyntaxError) -> str:
-    """Return a line about Python 2 for a syntax error that comes of it."""
+    """Return a line about Python 2 for a syntax error that comes of it: such a file has a fault in Python 2, too."""
     found = construct(error.text or "")
     if found is None and isinstance(error, TabError):
         found = ("tabs and spaces mixed", "one kind of indentation")
     if found is None:
         return ""
     name, now = found
-    return (
-        f"{error.filename}, line {error.lineno}, is Python 2: {name}, in Python 3 {now}. Convert the file first, "
-        f"for example with `pip install future && futurize -w {error.filename}`"
-    )
+    said = f"{error.filename}, line {error.lineno}, is Python 2: {name}, in Python 3 {now}"
+    refusal = _refusal(error.filename)
+    return said if refusal is None else f"{said}. But the file is not: line {refusal[0]}, {refusal[1]}"
+
+
+def _refusal(name: str | None) -> tuple[int, str] | None:
+    try:
+        with open(name or "", "rb") as file:
+            return files.refusal(file.read())
+    except OSError:
+        return None
