@@ -14,9 +14,9 @@ from ebbflow.core.typing import DTypeLike, PathLike, ShapeLike, TensorLike
 from ebbflow.feature_column import categorical
 from ebbflow.feature_column.base import (
     BothCategorical,
+    BothSequenceDense,
     IdWeightPair,
     OfOneFeature,
-    SequenceDenseColumn,
     TensorSequenceLengthPair,
     buckets_of,
     sparse_tensors_of,
@@ -159,7 +159,7 @@ def sequence_categorical_column_with_vocabulary_list(
 @register_column
 class SequenceNumericColumn(
     OfOneFeature,
-    SequenceDenseColumn,
+    BothSequenceDense,
     namedtuple("SequenceNumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn")),
 ):
     """Sequences of numbers of one feature."""

@@ -80,14 +80,15 @@ OWN_MODEL = (
         return tf.constant(x, tf.float32), tf.constant(sums)
 
     def experiment(run_config, hparams):
-        mine = learn.Estimator(model, params={"rate": hparams}, config=run_config)
+        mine = learn.Estimator(model, params={"rate": hparams.rate}, config=run_config)
         return learn.Experiment(mine, feed, feed, train_steps=30, eval_steps=1, train_steps_per_iteration=20)
 
     config = config.replace(model_dir=tempfile.mkdtemp())
-    told, exports = learn.learn_runner.run(experiment, run_config=config, hparams=0.1)
+    rates = tf.contrib.training.HParams(rate=0.1)
+    told, exports = learn.learn_runner.run(experiment, run_config=config, hparams=rates)
     print(told["global_step"], exports)
     try:
-        learn.learn_runner.run(experiment, run_config=config, hparams=0.1, schedule="dance")
+        learn.learn_runner.run(experiment, run_config=config, hparams=rates, schedule="dance")
     except ValueError as error:
         print("dance" in str(error) and "train_and_evaluate" in str(error))
 """
@@ -113,6 +114,48 @@ CLUSTERS = """
     own.train(once, steps=1)
     print(own.cluster_centers().shape == (3, 2))
 """
+
+
+AS_THEN = (
+    START
+    + """
+    kinds = []
+
+    def model(features, labels):
+        kinds.append(features.dtype.name)
+        labels = tf.one_hot(labels, 2)  # whatever it is called for
+        shares, loss = learn.models.logistic_regression_zero_init(tf.cast(features, tf.float32), labels)
+        train = tf.contrib.layers.optimize_loss(loss, tf.train.get_global_step(), 0.5, "Adagrad")
+        return {"class": tf.argmax(shares, 1)}, loss, train
+
+    made = learn.Estimator(model)
+    made.fit(x, y, steps=100)
+    found = made.predict(x, as_iterable=False)["class"]
+    print((found == y).mean() > 0.85, *set(kinds))
+    made.fit(iter(x[:50]), (label for label in y), steps=1)
+
+    def refused(*given, **named):
+        try:
+            made.fit(*given, **named, steps=1)
+        except ValueError as error:
+            print(" ".join(str(error).split()[:4]))
+
+    refused(x[:, :2], y)
+    refused(x, sums)
+    refused(tf.constant(x), y)
+    refused(input_fn=lambda: 0, batch_size=3)
+    column, = learn.infer_real_valued_columns_from_input(x)
+    print(*column.config[""].shape, column.config[""].dtype.name)
+    column, = learn.infer_real_valued_columns_from_input_fn(lambda: (tf.constant(sums), None))
+    print(*column.config[""].shape, column.config[""].dtype.name)
+"""
+)
+
+
+@KERAS_2
+def test_models_that_ask_for_labels_whatever_they_do():
+    told = "True float64 Features are incompatible with Labels are incompatible with Inputs cannot be tensors. "
+    assert python(AS_THEN) == f"{told} Can not provide both 3 float64 1 float32".split()
 
 
 @KERAS_2

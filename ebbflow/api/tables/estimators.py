@@ -243,9 +243,23 @@ contrib.learn.utils.input_fn_utils.: InputFnOps build_default_serving_input_fn b
 contrib.learn.python.learn.utils.input_fn_utils.: InputFnOps build_default_serving_input_fn
 contrib.learn.python.learn.utils.input_fn_utils.build_parsing_serving_input_fn
 [doors.learn.data_files]
-contrib.learn.datasets.: load_dataset load_iris
-contrib.learn.datasets.base.: Dataset Datasets load_csv_with_header load_csv_without_header load_iris maybe_download
-contrib.learn.datasets.base.shrink_csv
+contrib.learn.datasets.: load_boston load_dataset load_iris
+contrib.learn.datasets.base.: Dataset Datasets load_boston load_csv_with_header load_csv_without_header load_iris
+contrib.learn.datasets.base.: maybe_download shrink_csv
+[doors.learn.scores]
+contrib.learn.python.learn.estimators._sklearn.: accuracy_score mean_squared_error train_test_split
+[tf1.learn_models]
+contrib.learn.models.: bidirectional_rnn get_rnn_model linear_regression linear_regression_zero_init
+contrib.learn.models.: logistic_regression logistic_regression_zero_init
+contrib.learn.python.learn.models.: bidirectional_rnn get_rnn_model linear_regression linear_regression_zero_init
+contrib.learn.python.learn.models.: logistic_regression logistic_regression_zero_init
+contrib.learn.ops.: categorical_variable embedding_lookup mean_squared_error_regressor rnn_decoder rnn_seq2seq
+contrib.learn.ops.: seq2seq_inputs sequence_classifier softmax_classifier
+contrib.learn.python.learn.ops.: categorical_variable embedding_lookup mean_squared_error_regressor rnn_decoder
+contrib.learn.python.learn.ops.: rnn_seq2seq seq2seq_inputs sequence_classifier softmax_classifier
+contrib.learn.python.learn.ops.embeddings_ops.: categorical_variable embedding_lookup
+contrib.learn.python.learn.ops.losses_ops.: mean_squared_error_regressor softmax_classifier
+contrib.learn.python.learn.ops.seq2seq_ops.: rnn_decoder rnn_seq2seq seq2seq_inputs sequence_classifier
 [doors.learn.metric_spec]
 contrib.learn.MetricSpec contrib.learn.python.learn.metric_spec.MetricSpec
 [tf1.example_files]
@@ -258,7 +272,10 @@ contrib.learn.io.read_keyed_batch_features_shared_queue
 contrib.learn.: extract_pandas_data extract_pandas_labels extract_pandas_matrix
 contrib.learn.io.: extract_pandas_data extract_pandas_labels extract_pandas_matrix generator_input_fn numpy_input_fn
 contrib.learn.io.pandas_input_fn
+contrib.learn.python.learn.io.: extract_pandas_data extract_pandas_labels extract_pandas_matrix generator_input_fn
+contrib.learn.python.learn.io.: numpy_input_fn pandas_input_fn
 [tf1.data_feeder]
+contrib.learn.python.learn.io.: HAS_DASK HAS_PANDAS setup_train_data_feeder
 contrib.learn.python.learn.learn_io.data_feeder.: DataFeeder StreamingDataFeeder setup_predict_data_feeder
 contrib.learn.python.learn.learn_io.data_feeder.setup_train_data_feeder
 contrib.learn.python.learn.learn_io.: HAS_DASK HAS_PANDAS setup_train_data_feeder

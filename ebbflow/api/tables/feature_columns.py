@@ -169,6 +169,7 @@ CONTRIB = """
 contrib.feature_column.: sequence_categorical_column_with_hash_bucket sequence_categorical_column_with_identity
 contrib.feature_column.: sequence_categorical_column_with_vocabulary_file
 contrib.feature_column.: sequence_categorical_column_with_vocabulary_list sequence_numeric_column
+contrib.feature_column.python.feature_column.sequence_feature_column.concatenate_context_input
 [feature_column.sequence_input]
 contrib.feature_column.sequence_input_layer
 """

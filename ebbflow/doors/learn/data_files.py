@@ -7,6 +7,7 @@ import os
 import shutil
 import urllib.request
 from collections import namedtuple
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -86,8 +87,32 @@ def load_iris(data_path: str | None = None) -> Dataset:
     return Dataset(found.data, found.target)
 
 
+HOUSES = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
+"""Where the table of Boston's houses is that `keras.datasets.boston_housing` reads, too, and keeps."""
+
+
+def load_boston(data_path: str | None = None) -> Dataset:
+    """Return the prices of Boston's houses of 1978: from a CSV file with a header, or the file that Keras keeps."""
+    if data_path is not None:
+        return load_csv_with_header(data_path, np.float64, np.float64)
+    folder = os.path.join(os.environ.get("KERAS_HOME", os.path.expanduser("~/.keras")), "datasets")
+    name = "boston_housing.npz"
+    try:
+        path = maybe_download(name, folder, HOUSES + name)
+    except OSError as error:
+        raise FileNotFoundError(
+            f"{os.path.join(folder, name)} is not there, and cannot be fetched ({error}); give data_path, "
+            "a CSV file whose first line says its rows and features"
+        ) from error
+    with np.load(path) as found:
+        return Dataset(found["x"].astype(np.float64), found["y"].astype(np.float64))
+
+
+TABLES: dict[str, Callable[..., Dataset]] = {"boston": load_boston, "iris": load_iris}
+
+
 def load_dataset(name: str, size: str = "small", test_with_fake_data: bool = False) -> Dataset:
-    """Return a table by its name: `iris`."""
-    if name != "iris":
-        raise ValueError(f"Name of dataset is not found: {name}; there is iris")
-    return load_iris()
+    """Return a table by its name: `boston` or `iris`."""
+    if name not in TABLES:
+        raise ValueError(f"Name of dataset is not found: {name}; there are {', '.join(sorted(TABLES))}")
+    return TABLES[name]()

@@ -21,6 +21,7 @@ from ebbflow.doors.learn.monitors import hooks_of
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph import get_default_graph
 from ebbflow.tf1.learn_roles import Evaluable, Trainable
+from ebbflow.tf1.tensor_signatures import create_placeholders_from_signatures, create_signatures, tensors_compatible
 
 core = estimator_package.shown(1)
 
@@ -85,6 +86,9 @@ class ModelFnOps(NamedTuple("ModelFnOps", [
 class BaseEstimator:
     """`fit`, `evaluate` and `predict` over one of the package's Estimators."""
 
+    _as_given = False
+    """Whether the model sees arrays of 64-bit floats as they are: a user's own does."""
+
     def __init__(self, model_dir: str | None = None, config: object = None):
         self._given_dir, self._given_config = model_dir, config
         self._metrics: Mapping[str, Any] | None = None
@@ -130,7 +134,7 @@ class BaseEstimator:
         """Train on arrays or on what an input function gives, `steps` more or until `max_steps`; return itself."""
         if steps is not None and max_steps is not None:
             raise ValueError("Can not provide both steps and max_steps.")
-        feed = self._input(input_of(x, y, input_fn, batch_size, shuffle=True, epochs=None))
+        feed = self._input(input_of(x, y, input_fn, batch_size, True, None, self._as_given))
         self._estimator.train(feed, hooks=hooks_of(monitors, self), steps=steps, max_steps=max_steps)
         return self
 
@@ -155,7 +159,7 @@ class BaseEstimator:
         if feed_fn is not None:
             raise ValueError("feed_fn is of the queues of TensorFlow 0.x: give input_fn")
         self._check_fitted(checkpoint_path)
-        feed = self._input(input_of(x, y, input_fn, batch_size, shuffle=False, epochs=1))
+        feed = self._input(input_of(x, y, input_fn, batch_size, False, 1, self._as_given))
         self._metrics = metrics
         try:
             return self._estimator.evaluate(feed, steps=steps, hooks=hooks, checkpoint_path=checkpoint_path, name=name)
@@ -176,7 +180,7 @@ class BaseEstimator:
         An input function may give batches without end: at once, it is asked for one.
         """
         self._check_fitted(None)
-        feed = self._input(input_of(x, None, input_fn, batch_size, shuffle=False, epochs=1))
+        feed = self._input(input_of(x, None, input_fn, batch_size, False, 1, self._as_given))
         keys = None if outputs is None else list(outputs)
         if input_fn is not None and not as_iterable:
             batch = next(self._estimator.predict(feed, predict_keys=keys, yield_single_examples=False))
@@ -257,7 +261,13 @@ Trainable.register(BaseEstimator)
 
 
 class Estimator(BaseEstimator):
-    """An Estimator of a model function in the manner of `tf.contrib.learn`."""
+    """An Estimator of a model function in the manner of `tf.contrib.learn`.
+
+    What the first batch was like, all must be like. A model function that predicts is given a placeholder of such
+    labels: those of that time asked for labels whatever they did.
+    """
+
+    _as_given = True
 
     def __init__(
         self,
@@ -270,10 +280,17 @@ class Estimator(BaseEstimator):
         super().__init__(model_dir, config)
         self._old_fn, self._engineer = model_fn, feature_engineering_fn
         self._alone = False
+        self._features_info: Any = None
+        self._labels_info: Any = None
+        self._exports = False
         self._estimator = core.Estimator(self._model_fn, model_dir, config, {} if params is None else params)
         self._params_given = params is not None
 
     def _model_fn(self, features: Any, labels: Any, mode: str, params: Any, config: Any) -> Any:
+        if mode != core.ModeKeys.PREDICT:
+            self._check_inputs(features, labels)
+        elif not self._exports:
+            labels = create_placeholders_from_signatures(self._labels_info)
         if self._engineer is not None:
             features, labels = self._engineer(features, labels)
         ops = self._ops(features, labels, OLD_MODES[mode], params, config)
@@ -292,6 +309,26 @@ class Estimator(BaseEstimator):
             training_hooks=ops.training_hooks, scaffold=ops.scaffold,
             export_outputs={"serving_default": core.export.PredictOutput(predictions)} if predictions else None,
         )  # fmt: skip
+
+    def _check_inputs(self, features: Any, labels: Any) -> None:
+        """Note what features and labels are like; ValueError if they were different before."""
+        for what, given, noted in (("features", features, "_features_info"), ("labels", labels, "_labels_info")):
+            known = getattr(self, noted)
+            if known is None:
+                setattr(self, noted, create_signatures(given))
+            elif given is not None and not tensors_compatible(given, known):
+                raise ValueError(
+                    f"{what.capitalize()} are incompatible with given information. "
+                    f"Given {what}: {given}, required signatures: {known}."
+                )
+
+    def export_savedmodel(self, *args: Any, **kwargs: Any) -> bytes | str:
+        """Write a SavedModel that takes what a serving input function says; return where."""
+        self._exports = True
+        try:
+            return super().export_savedmodel(*args, **kwargs)
+        finally:
+            self._exports = False
 
     def _ops(self, features: Any, labels: Any, mode: str, params: Any, config: Any) -> ModelFnOps:
         if self._old_fn is None:

@@ -100,6 +100,8 @@ class WALSMatrixFactorization(Estimator):
     For projections it has `PROJECT_ROW` too, and may have `PROJECTION_WEIGHTS`.
     """
 
+    _as_given = False
+
     INPUT_ROWS = "input_rows"
     INPUT_COLS = "input_cols"
     PROJECT_ROW = "project_row"
@@ -211,6 +213,8 @@ class _Begins(SessionRunHook):
 
 class GMM(Estimator):
     """A mixture of normal distributions."""
+
+    _as_given = False
 
     SCORES = "scores"
     LOG_LIKELIHOOD = "loss"

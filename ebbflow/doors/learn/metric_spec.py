@@ -105,5 +105,5 @@ def _chosen(values: Any, key: str | None, what: str) -> Any:
             )
         return next(iter(values.values()))
     if key not in values:
-        raise ValueError(f"{what}_key {key!r} is none of {sorted(values)}")
+        raise KeyError(f"Key {key!r}, the {what}_key, is missing from {sorted(values)}.")
     return values[key]

@@ -31,6 +31,8 @@ class SVM(Estimator):
     Rows seen again are known by these, and solved for further.
     """
 
+    _as_given = False
+
     def __init__(
         self,
         example_id_column: str,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.doors.learn.data_files import Dataset, load_iris
+from ebbflow.doors.learn.data_files import TABLES, Dataset
 
 SPIRALS: dict[str, Callable[[Any], Any]] = {
     "archimedes": lambda turn: turn / (2 * np.pi),
@@ -54,7 +54,7 @@ def _shuffled(parts: list[Any], noise: float | None) -> Any:
 
 
 SYNTHETIC: dict[str, Callable[..., Any]] = {"circles": circles, "spirals": spirals}
-DATASETS: dict[str, Callable[..., Any]] = {"iris": load_iris}
+DATASETS: dict[str, Callable[..., Any]] = TABLES
 
 
 def make_dataset(

@@ -32,6 +32,8 @@ DNN_RATE, LINEAR_RATE, BESIDE_NEURONS_RATE = 0.05, 0.2, 0.005
 class _WithHead(Estimator):
     """A model whose logits are sums of parts; each part has variables under its name and an optimizer of its own."""
 
+    _as_given = False
+
     def __init__(
         self, head: Head, model_dir: Any, config: Any, engineer: Any, clip: float | None, parts: Mapping[str, Any]
     ):
