@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from ebbflow.api.namespace import finder, module_or_none
+from ebbflow.core import context
 from ebbflow.doors import alias, keras_package
 
 PACKAGE = "tensorflow_estimator"
@@ -48,8 +49,16 @@ def _package() -> ModuleType:
             names["keras"] = keras
             if era == 2:  # where these are Keras's too
                 names.update({name: getattr(keras, name) for name in ("losses", "metrics", "optimizers")})
+        if context.switches.tf1:
+            _say_nothing_of_its_end()
         importlib.import_module(f"{PACKAGE}._api.v2.estimator")
         return importlib.import_module(PACKAGE)
+
+
+def _say_nothing_of_its_end() -> None:
+    """Keep the package from telling programs of TF 1 to use Keras instead of it, and of every hook and its values."""
+    notices = importlib.import_module(f"{alias.TENSORFLOW}.python.util.deprecation")
+    vars(notices)["deprecated"] = lambda date, instructions: lambda thing: thing
 
 
 @contextlib.contextmanager

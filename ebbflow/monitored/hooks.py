@@ -16,6 +16,7 @@ import numpy as np
 from ebbflow.core import context, errors
 from ebbflow.core.typing import Feeds, Nested, SessionLike
 from ebbflow.graph.collections import GraphKeys
+from ebbflow.graph.graph import get_default_graph
 from ebbflow.graph.graph_def import write_graph
 from ebbflow.graph.meta_graph import create_meta_graph_def
 from ebbflow.messages import message as message_class
@@ -23,7 +24,7 @@ from ebbflow.monitored.session_run_hook import SessionRunArgs, SessionRunContext
 from ebbflow.platform import files, logging
 from ebbflow.runtime.timeline import Timeline
 from ebbflow.summary.writer import FileWriterCache
-from ebbflow.train.step_counter import get_global_step
+from ebbflow.train.step_counter import GLOBAL_STEP_READ_KEY, get_global_step
 
 if TYPE_CHECKING:
     from ebbflow.checkpoint.saver import Saver
@@ -123,10 +124,10 @@ class NeverTriggerTimer(_HookTimer):
 
 
 def _the_step(what: str) -> Any:
-    step = get_global_step()
-    if step is None:
+    """Return the global step; where training waits for a read of it, that read: the step before training's."""
+    if (step := get_global_step()) is None:
         raise RuntimeError(f"Global step should be created to use {what}.")
-    return step
+    return (get_default_graph().get_collection(GLOBAL_STEP_READ_KEY) or [step])[0]
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------
@@ -458,7 +459,7 @@ class StepCounterHook(SessionRunHook):
         if self._summary_writer is None and self._output_dir:
             self._summary_writer = FileWriterCache.get(self._output_dir)
         self._global_step_tensor = _the_step("StepCounterHook")
-        self._summary_tag = f"{self._global_step_tensor.op.name}/sec"
+        self._summary_tag = f"{get_global_step().op.name}/sec"
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Have the step fetched."""

@@ -7,33 +7,12 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph import get_default_graph
-from ebbflow.graph.scopes import name_scope_v1
 from ebbflow.monitored.basic_loops import StopAfterNEvalsHook
 from ebbflow.monitored.hooks import StopAtStepHook
 from ebbflow.state.initializers import Ones
-from ebbflow.state.resource import is_resource_variable
 from ebbflow.state.variable_scope import AUTO_REUSE, get_variable, variable_scope
-from ebbflow.train.step_counter import get_global_step
 
-GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 STEPS_PER_RUN = "steps_per_run"
-
-
-def get_or_create_global_step_read(graph: Any = None) -> Any:
-    """Return the graph's global step as a tensor: one read for the whole graph."""
-    graph = graph or get_default_graph()
-    kept = graph.get_collection(GLOBAL_STEP_READ_KEY)
-    if len(kept) > 1:
-        raise RuntimeError(f"There are multiple items in collection {kept}. There should be only one.")
-    if kept:
-        return kept[0]
-    step = get_global_step(graph)
-    if step is None:
-        return None
-    with graph.as_default(), name_scope_v1(None), name_scope_v1(step.op.name + "/"):
-        value = (step.read_value() if is_resource_variable(step) else step.initialized_value()) + 0
-    graph.add_to_collection(GLOBAL_STEP_READ_KEY, value)
-    return value
 
 
 def get_or_create_steps_per_run_variable() -> Any:

@@ -12,13 +12,19 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import AnyTensor, Assigned, SessionLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph import get_default_graph
+from ebbflow.graph.scopes import control_dependencies, name_scope_v1
 from ebbflow.platform import logging
 from ebbflow.state.initializers import Zeros
+from ebbflow.state.resource import is_resource_variable
 from ebbflow.state.variable_scope import get_variable
 from ebbflow.state.variables import Variable, VariableAggregation
 
 if TYPE_CHECKING:
     from ebbflow.graph.graph import Graph
+
+
+GLOBAL_STEP_READ_KEY = GraphKeys.GLOBAL_STEP_READ_KEY
+"""The collection of the graph's one read of its step."""
 
 
 def global_step(sess: SessionLike, global_step_tensor: AnyTensor) -> int:
@@ -93,6 +99,23 @@ def assert_global_step(global_step_tensor: AnyTensor) -> None:
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')
 
 
+def get_or_create_global_step_read(graph: Any = None) -> Any:
+    """Return the graph's global step as a tensor: one read for the whole graph."""
+    graph = graph or get_default_graph()
+    kept = graph.get_collection(GLOBAL_STEP_READ_KEY)
+    if len(kept) > 1:
+        raise RuntimeError(f"There are multiple items in collection {kept}. There should be only one.")
+    if kept:
+        return kept[0]
+    step = get_global_step(graph)
+    if step is None:
+        return None
+    with graph.as_default(), name_scope_v1(None), name_scope_v1(step.op.name + "/"):
+        value = (step.read_value() if is_resource_variable(step) else step.initialized_value()) + 0
+    graph.add_to_collection(GLOBAL_STEP_READ_KEY, value)
+    return value
+
+
 def increment_global_step(increment: int, graph: Any = None) -> Any:
     """Return the operation that adds to the global step (`training_util._increment_global_step`)."""
     graph = graph or get_default_graph()
@@ -100,5 +123,6 @@ def increment_global_step(increment: int, graph: Any = None) -> Any:
     if step is None:
         raise ValueError("Global step tensor should be created by tf.train.get_or_create_global_step before calling "
                          "increment.")  # fmt: skip
-    with graph.as_default(), graph.name_scope(f"{step.op.name}/"):
+    read = get_or_create_global_step_read(graph)
+    with graph.as_default(), graph.name_scope(f"{step.op.name}/"), control_dependencies([read]):
         return step.assign_add(increment)

@@ -91,6 +91,17 @@ def test_inner_modules_of_tensorflow_1():
     assert python(program) == ["True", "train", "_Head", "tensorflow.python.estimator.nowhere"]
 
 
+def test_programs_of_tensorflow_1_are_not_told_to_use_keras():
+    told = python("""
+        import ebbflow.v1 as tf
+        from ebbflow.platform import deprecation
+
+        tf.estimator.RunConfig(), tf.train.SessionRunArgs([]), tf.estimator.SessionRunArgs([])
+        print(len(deprecation._PRINTED_WARNING), deprecation.deprecated.__module__)
+    """)
+    assert told == ["0", "ebbflow.platform.deprecation"]
+
+
 def test_heads_without_a_graph():
     program = """
         import ebbflow as tf

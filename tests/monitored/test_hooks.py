@@ -9,6 +9,8 @@ import pytest
 
 import ebbflow.v1 as tf1
 from ebbflow.monitored import hooks as library
+from ebbflow.testing.summaries import FakeSummaryWriter
+from ebbflow.train.step_counter import increment_global_step
 
 
 @pytest.fixture(autouse=True)
@@ -99,6 +101,17 @@ def test_summaries(tmp_path):
     assert found == [1, 5, 9]
     with pytest.raises(ValueError, match="Exactly one"):
         tf1.train.SummarySaverHook(save_steps=1)
+
+
+def test_summaries_of_steps_that_wait_for_the_read_of_the_step():
+    tf1.train.get_or_create_global_step()
+    step, writer = increment_global_step(1), FakeSummaryWriter("")
+    summary = tf1.summary.scalar("one", 1.0)
+    hook = tf1.train.SummarySaverHook(8, summary_writer=writer, summary_op=summary)
+    run([hook, tf1.train.StepCounterHook(10, summary_writer=writer)], step, 30)
+    tags = [(at, value.tag) for at, each in writer.summaries.items() for s in each for value in s.value]
+    assert [at for at, tag in tags if tag == "one"] == [1, 9, 17, 25]
+    assert [at for at, tag in tags if tag == "global_step/sec"] == [11, 21]
 
 
 def test_step_counter(tmp_path):

@@ -2,6 +2,7 @@
 
 import ebbflow as tf
 from ebbflow.monitored import several_steps
+from ebbflow.train import step_counter
 
 v1 = tf.compat.v1
 
@@ -22,10 +23,10 @@ def test_the_last_run_makes_fewer_steps():
 
 def test_the_global_step_is_read_once_in_a_graph():
     with tf.Graph().as_default() as graph, v1.Session() as session:
-        assert several_steps.get_or_create_global_step_read() is None
+        assert step_counter.get_or_create_global_step_read() is None
         step = v1.train.get_or_create_global_step()
-        value = several_steps.get_or_create_global_step_read(graph)
-        assert several_steps.get_or_create_global_step_read() is value
+        value = step_counter.get_or_create_global_step_read(graph)
+        assert step_counter.get_or_create_global_step_read() is value
         session.run(step.initializer)
         session.run(v1.assign_add(step, 4))
         assert session.run(value) == 4

@@ -36,5 +36,25 @@ def test_a_writer_remembers():
     for expected in ({9: {"loss": 2.0}}, {7: {"cost": 2.0}}, {7: {"loss": 3.0}}):
         with pytest.raises(AssertionError):
             writer.assert_summaries(case, expected_summaries=expected)
-    with pytest.raises(ValueError, match="simple values only"):
-        writer.add_summary(v1.Summary(value=[v1.Summary.Value(tag="x", image=v1.Summary.Image())]), 9)
+    writer.add_summary(v1.Summary(value=[v1.Summary.Value(tag="x", image=v1.Summary.Image())]), 8)
+    assert [each.value[0].tag for each in writer.summaries[8]] == ["loss", "x"]
+    with pytest.raises(ValueError, match="Invalid global_step -1"):
+        writer.add_graph(tf.Graph(), -1)
+    with pytest.raises(ValueError, match="Unexpected graph_def"):
+        writer.add_graph(tf.Graph(), 0, v1.GraphDef())
+
+
+def test_writers_of_folders_may_only_remember(tmp_path):
+    kind = summaries.FakeSummaryWriter
+    kind.install()
+    try:
+        v1.summary.FileWriterCache.clear()
+        v1.summary.FileWriterCache.get(str(tmp_path)).add_session_log(v1.SessionLog(), 3)
+        with pytest.raises(ValueError, match="already installed"):
+            kind.install()
+    finally:
+        kind.uninstall()
+        v1.summary.FileWriterCache.clear()
+    assert not any(tmp_path.iterdir())
+    with pytest.raises(ValueError, match="not installed"):
+        kind.uninstall()

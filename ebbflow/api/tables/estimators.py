@@ -39,11 +39,12 @@ check_batch_sizes as python.feature_column.feature_column_v2._verify_static_batc
 weighted_sum as python.feature_column.feature_column_v2._create_weighted_sum
 [feature_column.serialization]
 python.feature_column.feature_column_lib.: deserialize_feature_columns serialize_feature_columns
+[train.step_counter]
+python.training.training_util.GLOBAL_STEP_READ_KEY
+get_or_create_global_step_read as python.training.training_util._get_or_create_global_step_read
 [monitored.several_steps]
 MultiStepStopAtStepHook as python.training.basic_session_run_hooks._MultiStepStopAtStepHook
 MultiStepStopAfterNEvalsHook as python.training.evaluation._MultiStepStopAfterNEvalsHook
-python.training.training_util.GLOBAL_STEP_READ_KEY
-get_or_create_global_step_read as python.training.training_util._get_or_create_global_step_read
 python.training.training.get_or_create_steps_per_run_variable
 [platform.deprecation]
 python.util.deprecation.hide_attribute_from_api
