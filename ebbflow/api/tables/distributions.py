@@ -68,7 +68,9 @@ contrib.distributions.: assign_log_moving_mean_exp assign_moving_mean_variance m
 contrib.distributions.bijectors.: Chain Inline Invert
 [distributions.bijectors.vectors]
 contrib.distributions.bijectors.: Affine AffineLinearOperator CholeskyOuterProduct FillTriangular MatrixInverseTriL
-contrib.distributions.bijectors.: Ordered Permute Reshape ScaleTriL SoftmaxCentered TransformDiagonal
+contrib.distributions.bijectors.: Ordered Permute ScaleTriL SoftmaxCentered TransformDiagonal
+[distributions.bijectors.reshaping]
+contrib.distributions.bijectors.Reshape
 [tf1.flows]
 contrib.distributions.bijectors.: BatchNormalization MaskedAutoregressiveFlow RealNVP masked_dense
 contrib.distributions.bijectors.: masked_autoregressive_default_template real_nvp_default_template

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
@@ -352,7 +354,8 @@ class SinhArcsinh(_Scalar):
         self._skewness = convert(0.0 if skewness is None else skewness, kind, name="skewness")
         self._tailweight = convert(1.0 if tailweight is None else tailweight, self._skewness.dtype, name="tailweight")
         if validate_args:
-            self._tailweight = after([assert_positive(self._tailweight)], self._tailweight)
+            positive = assert_positive(self._tailweight, message="Argument tailweight was not positive")
+            self._tailweight = after([positive], self._tailweight)
         super().__init__(validate_args, name)
 
     def _forward(self, x):
@@ -363,8 +366,16 @@ class SinhArcsinh(_Scalar):
 
     def _inverse_log_det_jacobian(self, y):
         inner = raw.Asinh(y) / self._tailweight - self._skewness
-        return raw.Log(raw.Cosh(inner)) - 0.5 * raw.Log(1.0 + raw.Square(y)) - raw.Log(self._tailweight)
+        return raw.Log(raw.Cosh(inner) / _hypotenuse(y)) - raw.Log(self._tailweight)
 
     def _forward_log_det_jacobian(self, x):
         inner = (raw.Asinh(x) + self._skewness) * self._tailweight
-        return raw.Log(raw.Cosh(inner)) - 0.5 * raw.Log(1.0 + raw.Square(x)) + raw.Log(self._tailweight)
+        return raw.Log(raw.Cosh(inner) / _hypotenuse(x)) + raw.Log(self._tailweight)
+
+
+def _hypotenuse(x: Any) -> Any:
+    """Return sqrt(x² + 1) without squaring what is so large that the one is lost."""
+    size = raw.Abs(x)
+    small = raw.LessEqual(size, convert(float(np.finfo(x.dtype.as_numpy_dtype).eps ** -0.5), x.dtype))
+    safe = raw.SelectV2(small, x, raw.OnesLike(x))
+    return raw.SelectV2(small, raw.Sqrt(raw.Square(safe) + 1.0), size)

@@ -23,7 +23,7 @@ from ebbflow.linear.sized import LinearOperatorScaledIdentity
 from ebbflow.ops.arrays.creation import zeros_like
 from ebbflow.ops.arrays.indexing import gather
 from ebbflow.ops.arrays.joining import concat
-from ebbflow.ops.arrays.shaping import reshape, shape
+from ebbflow.ops.arrays.shaping import shape
 from ebbflow.ops.checks.asserts import assert_equal_v1, assert_none_equal_v1
 from ebbflow.ops.checks.shape_asserts import assert_rank_at_least_v1
 from ebbflow.ops.declare import raw
@@ -170,66 +170,6 @@ class Permute(Bijector):
 
     def _forward_log_det_jacobian(self, x):
         return convert(0.0, x.dtype)
-
-
-class Reshape(Bijector):
-    """Events of one shape as events of another."""
-
-    def __init__(
-        self,
-        event_shape_out: TensorLike,
-        event_shape_in: TensorLike = (-1,),
-        validate_args: bool = False,
-        name: str | None = None,
-    ) -> None:
-        self._out = convert(event_shape_out, dtypes.int32, name="event_shape_out")
-        self._in = convert(event_shape_in, dtypes.int32, name="event_shape_in")
-        dims_in, dims_out = self._in.constant_value(), self._out.constant_value()
-        sizes = {int(np.prod(d)) for d in (dims_in, dims_out) if d is not None and (d >= 0).all()}
-        if len(sizes) > 1:
-            raise ValueError(f"Input/output size mismatch: {dims_in.tolist()} and {dims_out.tolist()}")
-        super().__init__(
-            is_constant_jacobian=True, validate_args=validate_args, name=name or "reshape",
-            forward_min_event_ndims=dimension_value(self._in.shape[0]),
-            inverse_min_event_ndims=dimension_value(self._out.shape[0]),
-        )  # fmt: skip
-
-    def _turned(self, x, old, new):
-        rank = dimension_value(old.shape[0])
-        front = shape(x)[:-rank] if rank else shape(x)
-        return reshape(x, concat([front, new], 0))
-
-    def _forward(self, x):
-        return self._turned(x, self._in, self._out)
-
-    def _inverse(self, y):
-        return self._turned(y, self._out, self._in)
-
-    def _inverse_log_det_jacobian(self, y):
-        return convert(0.0, y.dtype)
-
-    def _forward_log_det_jacobian(self, x):
-        return convert(0.0, x.dtype)
-
-    def _forward_event_shape(self, input_shape):
-        return _reshaped(input_shape, self._out.constant_value(), dimension_value(self._in.shape[0]))
-
-    def _inverse_event_shape(self, output_shape):
-        return _reshaped(output_shape, self._in.constant_value(), dimension_value(self._out.shape[0]))
-
-    def _forward_event_shape_tensor(self, input_shape):
-        return convert(self._forward_event_shape(input_shape.constant_value()).as_list(), dtypes.int32)
-
-    def _inverse_event_shape_tensor(self, output_shape):
-        return convert(self._inverse_event_shape(output_shape.constant_value()).as_list(), dtypes.int32)
-
-
-def _reshaped(dims: Any, wanted: Any, axes: int) -> TensorShape:
-    dims = TensorShape(dims)
-    if wanted is None or not dims.is_fully_defined():
-        return TensorShape(None)
-    front, rest = dims.as_list()[: dims.rank - axes], dims.as_list()[dims.rank - axes :]
-    return TensorShape(front + list(np.empty(rest, np.bool_).reshape(wanted).shape))
 
 
 class SoftmaxCentered(Bijector):
