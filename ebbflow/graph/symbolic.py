@@ -114,6 +114,10 @@ class SymbolicTensor(Tensor, metaclass=GraphTensorType):
         """Return the value read as a shape, as far as it is known."""
         return constants.partial_dims(self)
 
+    def constant_parts(self) -> Any:
+        """Return the value as far as it is known: lists of parts, None for each that is not."""
+        return constants.partial_value(self)
+
     def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> Array:
         """Return the value in `session`, or in the default session."""
         return _session_for(session, self.graph, "evaluate tensor using `eval()`", "eval").run(self, feed_dict)

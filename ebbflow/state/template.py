@@ -134,7 +134,7 @@ class Template(Trackable):
         """Track what the first call made, by the names it has in the template: variables, and templates called."""
         inner = [child for child in self._unconditional_dependency_names.values() if isinstance(child, Template)]
         theirs = {id(v) for template in inner for v in template.variables}
-        start = f"{self._scope.name}/" if self._scope is not None and self._scope.name else ""
+        start = self.variable_scope_name or ""
         for variable in self.variables:
             if id(variable) not in theirs:
                 self._track_trackable(variable, variable._shared_name.removeprefix(start), overwrite=True)
@@ -176,7 +176,10 @@ class Template(Trackable):
     @property
     def variable_scope_name(self) -> str | None:
         """The name of the variable scope, with a slash behind it; known after the first call."""
-        return f"{self._scope.name}/" if self._scope is not None else None
+        if self._scope is None:
+            return None
+        name = self._scope.name
+        return name if not name or name.endswith("/") else f"{name}/"
 
     @property
     def variables(self) -> list[Any]:
@@ -209,11 +212,13 @@ class Template(Trackable):
     non_trainable_weights = non_trainable_variables
 
     def _collected(self, key: str) -> list[Any]:
-        return [] if self._scope is None else self._scope.get_collection(key)
+        start = self.variable_scope_name
+        return [] if start is None else context.default_graph().get_collection(key, start or None)
 
     def _inside(self, variables: list[Any]) -> list[Any]:
         """Return those of the store's variables that are in the template's scope."""
-        return [] if self._scope is None else [v for v in variables if v.name.startswith(f"{self._scope.name}/")]
+        start = self.variable_scope_name
+        return [] if start is None else [v for v in variables if v.name.startswith(start)]
 
 
 def _eager_store() -> EagerVariableStore:

@@ -49,3 +49,13 @@ def test_a_template_may_run_as_a_graph_after_its_first_call():
     assert [float(template(tf.constant(i))) for i in (1.0, 2.0, 3.0)] == [2.0, 4.0, 6.0]
     assert called == [True, False]
     assert len(template.variables) == 1
+
+
+def test_a_template_without_a_name_is_the_scope_around_it():
+    with tf.Graph().as_default():
+        template = v1.make_template("", lambda: v1.get_variable("w", []))
+        with v1.variable_scope("outer"):
+            x = v1.get_variable("x", [])
+            w = template()
+        assert template.variable_scope_name == "outer/" and w.name == "outer//w:0"
+        assert template.variables == [x, w]

@@ -136,13 +136,22 @@ def padded_dims(input: Any, paddings: Any, sign: int = 1) -> Dims:
             f"{show(paddings.dims)} {show(input.dims)}"
         )
     value = paddings.value
+    dims = input.dims or (None,) * rank
     if value is None:
-        return (None,) * rank
+        sums = _sums(paddings._source, rank)
+        return tuple(None if n is None or p is None else n + sign * p for n, p in zip(dims, sums, strict=True))
     for before, after in value.tolist():
         if before < 0 or after < 0:
             raise errors.StaticShapeError(f"Paddings must be non-negative: {before} {after}")
-    dims = input.dims or (None,) * rank
     return tuple(None if n is None else n + sign * sum(pair) for n, pair in zip(dims, value.tolist(), strict=True))
+
+
+def _sums(paddings: Any, rank: int) -> list[int | None]:
+    """Return what is added along each axis, None where the graph does not decide both paddings."""
+    rows = paddings.constant_parts() if hasattr(paddings, "constant_parts") else None
+    if rows is None or len(rows) != rank:
+        return [None] * rank
+    return [None if row is None or any(n is None for n in row) else int(sum(row)) for row in rows]
 
 
 @Pad.shape

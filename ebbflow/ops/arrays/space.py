@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors
+from ebbflow.core import context, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.shape import Dims
@@ -431,7 +431,7 @@ def space_to_batch_v1(
         raise ValueError("Cannot specify both 'block_size' and 'block_shape'.")
     block = block_shape if block_size is None else block_size
     square = [block, block] if isinstance(block, int) else block
-    return SpaceToBatchND(input, square, paddings, name=name)
+    return _image(SpaceToBatchND(input, square, paddings, name=name))
 
 
 def batch_to_space(input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None) -> Tensor:
@@ -452,7 +452,14 @@ def batch_to_space_v1(
         raise ValueError("Cannot specify both 'block_size' and 'block_shape'.")
     block = block_shape if block_size is None else block_size
     square = [block, block] if isinstance(block, int) else block
-    return BatchToSpaceND(input, square, crops, name=name)
+    return _image(BatchToSpaceND(input, square, crops, name=name))
+
+
+def _image(result: Tensor) -> Tensor:
+    """Return a result that is a batch of images: a graph knows its rank, whatever it knew of the input's."""
+    if not context.executing_eagerly():
+        result.set_shape([None] * 4)
+    return result
 
 
 def space_to_batch_nd(

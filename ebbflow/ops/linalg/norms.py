@@ -67,7 +67,8 @@ def norm_v1(
 def _norm_axes(axis: Any) -> tuple[Any, bool]:
     if not isinstance(axis, (tuple, list)):
         return axis, False
-    if len(axis) != 2 or axis[0] == axis[1]:
+    whole = all(isinstance(one, (int, np.integer, Tensor)) for one in axis)
+    if len(axis) != 2 or not whole or axis[0] == axis[1]:
         raise ValueError(
             f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
             if len(axis) == 2

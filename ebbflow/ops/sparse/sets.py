@@ -109,8 +109,7 @@ def _joined(a: _Sets, b: _Sets, operation: str, dtype: Any) -> tuple[Any, Any, A
 
 @SetSize.shape
 def _(set_indices, set_values, set_shape):
-    dims = set_shape.as_dims
-    return None if dims is None else dims[:-1]
+    return None  # TensorFlow's rule: only a run tells, even where the shape is known
 
 
 @SetSize.kernel

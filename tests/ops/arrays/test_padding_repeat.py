@@ -25,3 +25,18 @@ def test_repeats_of_unknown_rank(data):
     spec = tf.TensorSpec(None, tf.int32)
     found = tf.function(lambda x, n: tf.repeat(x, n, axis=0), input_signature=[spec, spec])
     assert found(data, 2).numpy().tolist() == np.repeat(data, 2, axis=0).tolist()
+
+
+@pytest.mark.parametrize("paddings, dims", [
+    (lambda n: [[1, 2], n], [7, None]),
+    (lambda n: [n, [3, 4]], [None, 11]),
+    (lambda n: [[1, 2], [n[0], 3]], [7, None]),
+    (lambda n: tf.stack([n, n]), [None, None]),
+])  # fmt: skip
+@pytest.mark.parametrize("mode", ["CONSTANT", "SYMMETRIC"])
+def test_a_graph_knows_the_axes_whose_paddings_it_knows(paddings, dims, mode):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        some = tf.compat.v1.placeholder(tf.int32, [2])
+        padded = tf.pad(tf.zeros([4, 4]), paddings(some), mode)
+        assert padded.shape.as_list() == dims
+        assert session.run(padded, {some: [1, 0]}).ndim == 2

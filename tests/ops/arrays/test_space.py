@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import ebbflow as tf
 from ebbflow.ops.arrays import padding, space
 from tests.ops.arrays.test_joining import case
 from tests.ops.cases import MODES, Refusal, args
@@ -172,3 +173,12 @@ def test_paddings_that_make_blocks_fit():
     pads, crops = padding.required_space_to_batch_paddings([5], [3], [[1, 1]])
     assert pads.numpy().tolist() == [[1, 3]]
     assert crops.numpy().tolist() == [[0, 2]]
+
+
+def test_blocks_of_images_have_four_axes_whatever_is_known_of_the_input():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        images, sizes = v1.placeholder(tf.float32), v1.placeholder(tf.int32)
+        assert v1.space_to_batch(images, sizes, 4).shape.rank == 4
+        assert v1.batch_to_space(images, sizes, 4).shape.rank == 4
+        assert v1.space_to_batch_nd(images, [2], sizes).shape.rank is None

@@ -262,6 +262,7 @@ REFUSALS = [
     Refusal(lambda x: norms.norm(x, ord="fro"), args("2"), says="vector norm", name="norm"),
     Refusal(lambda x: norms.norm(x, 3, axis=(0, 1)), args("2 2"), says="matrix norm", name="matrix norm"),
     Refusal(lambda x: norms.norm(x, axis=(0, 0)), args("2 2"), says="unique", name="norm of one axis twice"),
+    Refusal(lambda x: norms.norm(x, axis=[[0], [1]]), args("2 2"), says="2 unique integers", name="norm of lists"),
 ]
 
 
