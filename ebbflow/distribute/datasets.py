@@ -343,6 +343,17 @@ class InputIterator:
         element = self._iterator.get_next()
         return element if self._how is None else self._how.deal(element)
 
+    @property
+    def element_spec(self) -> Nested:
+        """The types of an element, for each replica where there are several."""
+        spec = self._batches.element_spec
+        return spec if self._how is None else self._how.spec(spec)
+
+    @property
+    def initializer(self) -> Any:
+        """The operation that begins anew."""
+        return self.initialize()
+
     def initialize(self) -> Any:
         """Begin anew; in a graph, return the operation that does."""
         if context.executing_eagerly():

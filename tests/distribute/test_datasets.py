@@ -25,13 +25,14 @@ def test_a_session_runs_steps_over_an_iterator(name):
         written = strategy.group([v1.assign(last, 3.0)])
         session.run([v1.global_variables_initializer(), made.initialize()])
         for _ in range(2):
-            session.run(rows.initialize())
+            session.run(rows.initializer)
             assert [session.run(total), session.run(total)] == [6, 22]
         with pytest.raises(tf.errors.OutOfRangeError):
             session.run(total)
         assert [x.tolist() for x in session.run(strategy.experimental_local_results(moved))] == [[1, 2, 3]]
         session.run(written)
         assert session.run(last) == 3.0
+        assert rows.element_spec == tf.TensorSpec([None], tf.int64)
 
 
 def test_eager_iterators_begin_anew():
