@@ -80,14 +80,14 @@ class Run:
         waits = [next((at for at in noted if at > hit), hit) - hit for hit in self.times]
         return max(waits, default=0.0)
 
-    def end(self, most_redone: int, in_step: bool = True, loose: int = 0) -> Outcome:
+    def end(self, most_redone: int, in_step: bool = True, loose: int = 0, share: int = 1) -> Outcome:
         """Wait for the end of the job, and judge it."""
         try:
             step, w, b, _ = self.job.result(PATIENCE, in_step)
         except AssertionError as error:
-            return Outcome(False, " ".join(self.hit), 0, 0.0, str(error).strip().splitlines()[-1][:100])
+            return Outcome(False, " ".join(self.hit), 0, 0.0, "\n".join(str(error).strip().splitlines()[-12:]))
         redone, why = self.job.redone(), ""
-        if in_step and (w, b) != exact(step):
+        if in_step and (share * w, share * b) != exact(step):
             why = f"weights {(w, b)}, and not {exact(step)}"
         elif not in_step and (abs(w - step) > loose or abs(b / 2 - step) > loose):
             why = f"{w} and {b / 2} pushes of {step} steps"
@@ -189,6 +189,17 @@ def frozen(run: Run) -> Outcome:
     return run.end(CHECKPOINT_STEPS)
 
 
+def straggler(run: Run) -> Outcome:
+    """The last of three workers is slow, and killed at some moment; two are needed, and wait for nobody."""
+    run.start("backup", workers=3)
+    run.moment()
+    run.send(signal.SIGKILL, "worker2")
+    outcome = run.end(0, share=2)
+    tasks = [entry["task"] for entry in run.job.events("step")]
+    slow = tasks.count("worker 2")
+    return outcome if len(tasks) > 5 * slow else outcome._replace(good=False, why=f"{slow} of {len(tasks)} steps slow")
+
+
 def full_disk(run: Run) -> Outcome:
     """A server can write no file for a while."""
     run.start("sync", "ps0:full", steps=60)
@@ -198,7 +209,7 @@ def full_disk(run: Run) -> Outcome:
 KINDS: dict[str, Callable[[Run], Outcome]] = {
     "F1": one_of("ps0", "ps1"), "F2": one_of("worker1"), "F2 twice": given_twice, "F3": one_of("worker0"),
     "F4": one_after_the_other, "F5": several, "F7": between_two_servers, "F8 F15": all_and_a_shard,
-    "F9": out_of_step, "F10": frozen, "F14": full_disk,
+    "F9": out_of_step, "F10": frozen, "F12": straggler, "F14": full_disk,
 }  # fmt: skip
 
 
