@@ -16,7 +16,7 @@ from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.core.tensor import Tensor
+from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.arrays.creation import constant, ones_like_v1
 from ebbflow.ops.arrays.ranges import range as number_range
@@ -78,6 +78,10 @@ def clip_by_value(
     """
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as scope:
         values = t.values if isinstance(t, IndexedSlices) else operand(t, name="t")
+        if values.__class__ is EagerTensor and not context.recorders and values._array.size >= LARGE:
+            low, high = (operand(v, values.dtype) for v in (clip_value_min, clip_value_max))
+            if low._dims == () == high._dims and low.dtype is values.dtype is high.dtype:
+                return _with_values(t, ClipByValue(values, low, high))
         cut = minimum(values, clip_value_max)
         _same_shape(values, cut)
         cut = maximum(cut, clip_value_min, name=scope or None)

@@ -373,7 +373,7 @@ def eigh_tridiagonal(
         if select != "a" and select_range is None:
             raise ValueError(f"select_range must not be None when select is {select!r}")
         main = raw.Cast(raw.Real(alpha, Tout=alpha.dtype.real_dtype), DstT=alpha.dtype) if _complex(alpha) else alpha
-        lower = diag(main) + diag(beta, k=-1)
+        lower = diag(main) + diag(conj(beta) if _complex(beta) else beta, k=-1)  # `beta` is above the main diagonal
         values, vectors = (eigvalsh(lower), None) if eigvals_only else eigh(lower)
         if _complex(values):
             values = raw.Real(values, Tout=values.dtype.real_dtype)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Padding, ShapeLike, Sizes, TensorLike
@@ -72,12 +72,15 @@ def padding_of(padding: Any, rank: int = 4) -> tuple[str, list[int]]:
 
 
 def _known_rank(x: Any) -> int | None:
+    if not isinstance(x, Tensor):
+        return np.ndim(x)
     return None if x._dims is None else len(x._dims)
 
 
 def over_flat_batch(x: Any, op: Callable[[Any], Any], inner: int, name: Any) -> Any:
     """Apply `op`, which takes one batch axis and `inner` more, to a tensor with several batch axes."""
     with name_scope(name, "squeeze_batch_dims", [x]):
+        x = operand(x, name="input")
         dims = x._dims
         lead = list(dims[:-inner]) if dims is not None and None not in dims[:-inner] else shape_of_tensor(x)[:-inner]
         rest = list(dims[-inner:]) if dims is not None and None not in dims[-inner:] else shape_of_tensor(x)[-inner:]
@@ -137,7 +140,7 @@ def _conv2d(input, filters, strides, padding, cudnn, data_format, dilations, nam
         "data_format": data_format,
         "dilations": per_axis(dilations, 2, data_format, "dilations"),
     }
-    if isinstance(input, Tensor) and (_known_rank(input) or 4) > 4:
+    if (_known_rank(input) or 4) > 4:
         return over_flat_batch(input, lambda x: raw.Conv2D(x, filters, **attrs), 3, name)
     return raw.Conv2D(input, filters, name=name, **attrs)
 
@@ -159,7 +162,7 @@ def conv3d(
         "data_format": data_format,
         "dilations": per_axis(dilations, 3, data_format, "dilations"),
     }
-    if isinstance(input, Tensor) and (_known_rank(input) or 5) > 5:
+    if (_known_rank(input) or 5) > 5:
         return over_flat_batch(input, lambda x: raw.Conv3D(x, filters, **attrs), 4, name)
     return raw.Conv3D(input, filters, name=name, **attrs)
 

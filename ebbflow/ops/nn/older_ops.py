@@ -6,6 +6,7 @@ padded with its mirror image, batch normalisation of the first releases.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ebbflow.core.op import Known, Op, op
 from ebbflow.core.registry import registry
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Padding, Sizes, TensorLike
-from ebbflow.ops.declare import UNDEFINED, raw, same, show
+from ebbflow.ops.declare import UNDEFINED, dense, raw, same, show
 from ebbflow.ops.image import taps
 from ebbflow.ops.image.resize_ops import checked_size
 from ebbflow.ops.kernels import computed
@@ -81,9 +82,10 @@ Conv = op(
 def _conv_attrs(
     rank: int, strides: Any, padding: str, explicit: Any, data_format: str, dilations: Any, batch: int
 ) -> Any:
-    """Return the op of this rank, and its attrs."""
-    if batch != 1 or rank not in (4, 5):
-        raise invalid(f"Conv takes images with one batch axis and 2 or 3 of space; rank {rank}, batch_dims {batch}")
+    """Return the op of images of this rank whose batch axes are made one, and its attrs."""
+    rank -= batch - 1
+    if batch < 1 or rank not in (4, 5):
+        raise invalid(f"Conv takes images with 2 or 3 axes of space, not {rank - 2} (batch_dims = {batch})")
     last = data_format == "CHANNELS_LAST"
     form = ("NHWC" if last else "NCHW") if rank == 4 else ("NDHWC" if last else "NCDHW")
     attrs = {"strides": strides, "padding": padding, "data_format": form, "dilations": dilations or [1] * rank}
@@ -99,13 +101,17 @@ def _(input, filter, *, strides, padding, explicit_paddings, data_format, dilati
     if input.dims is None:
         return None
     name, attrs = _conv_attrs(len(input.dims), strides, padding, explicit_paddings, data_format, dilations, batch_dims)
-    return registry[name].shape_fn(input, filter, **attrs)
+    lead, rest = input.dims[:batch_dims], input.dims[batch_dims:]
+    found = registry[name].shape_fn(Known((None, *rest), input.dtype), filter, **attrs)
+    return None if found is None else (*lead, *found[1:])
 
 
 @Conv.kernel
 def _(xp, input, filter, *, strides, padding, explicit_paddings, data_format, dilations, batch_dims):
     name, attrs = _conv_attrs(input.ndim, strides, padding, explicit_paddings, data_format, dilations, batch_dims)
-    return computed(name, input, filter, **attrs)
+    lead, rest = input.shape[:batch_dims], input.shape[batch_dims:]
+    found = computed(name, input.reshape((math.prod(lead), *rest)), filter, **attrs)
+    return found.reshape((*lead, *found.shape[1:]))
 
 
 @Conv.gradient
@@ -116,9 +122,14 @@ def _(call, grad):
     )  # fmt: skip
     version = "V2" if name == "Conv3D" else ""
     back = getattr(raw, f"{name}BackpropInput{version}"), getattr(raw, f"{name}BackpropFilter{version}")
+    whole = raw.Shape(call.input)
+    images, grad = (
+        x if call.batch_dims == 1 else raw.Reshape(x, raw.ConcatV2([[-1], raw.Shape(x)[call.batch_dims :]], 0))
+        for x in (call.input, dense(grad))
+    )
     return (
-        back[0](raw.Shape(call.input), call.filter, grad, **attrs),
-        back[1](call.input, raw.Shape(call.filter), grad, **attrs),
+        raw.Reshape(back[0](raw.Shape(images), call.filter, grad, **attrs), whole),
+        back[1](images, raw.Shape(call.filter), grad, **attrs),
     )
 
 

@@ -109,3 +109,10 @@ def test_systems_of_an_unknown_size():
     with tf.Graph().as_default():
         rows = tf.compat.v1.placeholder(tf.float32, [None, 4])
         assert tf.linalg.tridiagonal_solve(rows, tf.ones([4]), "matrix").shape.rank == 1
+
+
+def test_vectors_of_complex_matrices_of_three_diagonals():
+    beta = np.array([1.0 + 2j, -0.5j])
+    matrix = np.diag([1.0, 2.0, 3.0]) + np.diag(beta, 1) + np.diag(beta.conj(), -1)
+    values, vectors = tf.linalg.eigh_tridiagonal(tf.constant([1.0, 2.0, 3.0], tf.complex128), beta, eigvals_only=False)
+    np.testing.assert_allclose(matrix @ vectors.numpy(), vectors.numpy() * values.numpy(), atol=1e-12)

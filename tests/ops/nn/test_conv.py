@@ -431,3 +431,31 @@ def test_strides_and_windows_may_be_tensors():
     x, f = np.ones([1, 4, 4, 1], "f"), np.ones([1, 1, 1, 1], "f")
     assert conv.conv2d(x, f, tf.constant([1, 2, 2, 1]), "SAME").shape == [1, 2, 2, 1]
     assert tf.nn.max_pool3d(x[..., None], tf.constant([2, 2, 1]), np.array([2, 2, 1]), "SAME").shape == [1, 2, 2, 1, 1]
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_several_batch_axes_of_arrays_and_of_the_op_of_all_ranks(graph):
+    x = np.random.default_rng(3).normal(size=[2, 5, 4, 3, 2]).astype("f")
+    f = np.ones([2, 2, 2, 3], "f")
+    wanted = conv.conv2d(x.reshape(10, 4, 3, 2), f, 1, "SAME").numpy().reshape(2, 5, 4, 3, 3)
+    forms = [
+        lambda x, f: conv.conv2d(x, f, 1, "SAME"),
+        lambda x, f: raw.Conv(x, f, strides=[1, 1, 1, 1], padding="SAME", batch_dims=2),
+    ]
+    for form in forms:
+        found = tf.function(form)(x, f) if graph else form(x, f)
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    slopes = []
+    for form in forms:
+        given = tf.constant(x), tf.constant(f)
+        with tf.GradientTape() as tape:
+            tape.watch(given)
+            total = tf.reduce_sum(form(*given) ** 2)
+        slopes.append(tape.gradient(total, given))
+    for ours, other in zip(*slopes, strict=True):
+        np.testing.assert_allclose(ours, other, rtol=1e-4)
+
+
+def test_images_with_too_few_axes_are_refused():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="2 or 3 axes of space"):
+        raw.Conv(np.ones([2, 4, 3, 2], "f"), np.ones([2, 2, 2, 3], "f"), strides=[1] * 4, padding="SAME", batch_dims=2)
