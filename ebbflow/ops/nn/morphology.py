@@ -19,8 +19,9 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Padding, Sizes, TensorLike
 from ebbflow.ops.declare import UNDEFINED, raw
-from ebbflow.ops.nn.morphology_loops import dilated
+from ebbflow.ops.nn.morphology_loops import dilated, dilated_lines
 from ebbflow.ops.nn.windows import Grid, grid, output_length
+from ebbflow.ops.parts import in_shares
 from ebbflow.ops.shape_rules import equal_length, ranked
 from ebbflow.ops.sizes import invalid
 
@@ -78,6 +79,10 @@ FEW = 256
 """Numbers of a result from which on machine code makes it."""
 
 
+LINES, SHARE = 1 << 18, 1 << 17
+"""Up to so many sums of a line are taken together; so many are a share of work."""
+
+
 def _grid(input: np.ndarray, filter: np.ndarray, strides: Any, rates: Any, padding: str) -> Grid:
     _check_attrs(strides, rates)
     if input.ndim != 4 or filter.ndim != 3:
@@ -123,12 +128,21 @@ def _(xp, input, filter, *, strides, rates, padding):
 
 def _dilated(input: np.ndarray, filter: np.ndarray, g: Grid, shape: tuple[int, ...]) -> np.ndarray | None:
     """Return the largest sum of each window by machine code; None where that is not there."""
-    code = dilated.worth(math.prod(shape), FEW) if input.dtype == filter.dtype == np.float32 else None
+    size = math.prod(shape)
+    by_lines = g.strides[1] == 1 and size >= FEW and math.prod(g.windows) * math.prod(shape[2:]) <= LINES
+    made = dilated_lines if by_lines else dilated
+    code = made.worth(size, FEW) if input.dtype == filter.dtype == np.float32 else None
     if code is None:
         return None
     result = np.empty(shape, np.float32)
     image, window = np.ascontiguousarray(input), np.ascontiguousarray(filter)
     pads = (g.pads[0][0], g.pads[1][0])
+    if by_lines:
+        windows = np.repeat(window[:, :, None], g.out[1], axis=2)
+        sides = (*image.shape[1:], *g.windows, *g.out, g.strides[0], *g.dilations, *pads, -np.inf)
+        share = max(1, SHARE // windows.size)
+        in_shares(lambda begin, end: code(image, windows, result, *sides, begin, end), shape[0] * shape[1], share)
+        return result
     code(image, window, result, *image.shape, *g.windows, *g.out, *g.strides, *g.dilations, *pads, -np.inf)
     return result
 

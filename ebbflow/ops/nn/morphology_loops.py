@@ -36,3 +36,55 @@ def dilated(
             if not met:
                 for c in range(depth):
                     out[to + c] = f32(lowest)
+
+
+@loop
+def dilated_lines(
+    image: F32, windows: F32, out: F32, height: int, width: int, depth: int, rows: int, columns: int, high: int,
+    wide: int, step_down: int, apart_down: int, apart_across: int, top: int, left: int, lowest: float, begin: int,
+    end: int,
+) -> None:  # fmt: skip
+    """The same of lines of the result, where a step goes one across: places beside each other are taken together.
+
+    `windows` has each place of the window repeated for a whole line. The first sum of a place stands as it is, so that
+    one which is no number stays; places further left are met later, those from `reached` on never.
+    """
+    line = wide * depth
+    for n in range(begin, end):
+        y = n % high * step_down - top
+        base = n // high * height
+        to = n * line
+        met = False
+        covered = 0
+        reached = 0
+        for i in range(rows):
+            down = y + i * apart_down
+            if down < 0 or down >= height:
+                continue
+            for j in range(columns):
+                shift = j * apart_across - left
+                first = 0 if shift > 0 else -shift
+                last = width - shift if width - shift < wide else wide
+                if first >= last:
+                    continue
+                source = ((base + down) * width + shift) * depth
+                place = (i * columns + j) * line
+                if not met:
+                    met = True
+                    covered = last
+                    reached = last
+                fresh = covered if covered < last else last
+                for t in range(first * depth, fresh * depth):
+                    out[to + t] = image[source + t] + windows[place + t]
+                for t in range(last * depth, covered * depth):
+                    out[to + t] = f32(lowest)
+                start = covered if first < covered else first
+                for t in range(start * depth, last * depth):
+                    value = image[source + t] + windows[place + t]
+                    current = out[to + t]
+                    out[to + t] = value if value > current else current
+                covered = first if first < covered else covered
+        for t in range(0, covered * depth):
+            out[to + t] = f32(lowest)
+        for t in range(reached * depth, line):
+            out[to + t] = f32(lowest)
