@@ -197,7 +197,7 @@ def _contrast(images: Any, factor: Any) -> Any:
     if images.ndim < 3:
         raise invalid(f"input must be at least 3-D, got shape{show(images.shape)}")
     _check_scalar(factor, "contrast_factor")
-    wide = images.astype(np.float32)
+    wide = images.astype(np.float32, copy=False)
     height, width, channels = images.shape[-3:]
     rows = wide.reshape(-1, height, width * channels)  # NumPy is slow at an axis of three
     total = rows.sum(axis=1, keepdims=True).reshape(-1, 1, width, channels).sum(axis=2)
@@ -210,7 +210,7 @@ def _contrast(images: Any, factor: Any) -> Any:
 
 @AdjustContrastv2.kernel
 def _(xp, images, contrast_factor):
-    return _contrast(images, contrast_factor).astype(images.dtype)
+    return _contrast(images, contrast_factor).astype(images.dtype, copy=False)
 
 
 @AdjustContrast.kernel

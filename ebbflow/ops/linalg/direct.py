@@ -52,7 +52,7 @@ def _upper(x: Any) -> Any:
     sides = x.shape[-2:]
     mask = _masks.get(sides)
     if mask is None:
-        mask = np.tri(*sides, k=-1, dtype=bool)
+        mask = np.tri(sides[0], sides[1], k=-1, dtype=bool)
         if mask.size <= 1024 and len(_masks) < 256:
             _masks[sides] = mask
     triangle = x.copy()

@@ -131,6 +131,8 @@ def _mean_rows(data: Any, ids: Any, count: int) -> Any:
     if data.dtype.kind in "iu":
         members = members.astype(data.dtype)
         return (total - np.fmod(total, members)) // members
+    if data.dtype.char == "f":
+        return np.divide(total, members.astype(np.float32), out=total)
     return (total / members).astype(data.dtype)
 
 

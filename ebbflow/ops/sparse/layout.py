@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors
+from ebbflow.core import errors, memory
 from ebbflow.core.op import op
 from ebbflow.ops.declare import FLAT, UNDEFINED, raw, show
 from ebbflow.ops.shape_rules import equal_length, ranked
@@ -103,7 +103,7 @@ def _(input_indices, input_values, input_shape):
 def _(xp, input_indices, input_values, input_shape):
     checked(input_indices, input_values, input_shape)
     if is_ordered(input_indices):
-        return input_indices.copy(), input_values.copy()
+        return memory.copied(input_indices), memory.copied(input_values)
     order = order_of(input_indices)
     return input_indices[order], input_values[order]
 
