@@ -24,7 +24,7 @@ from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
 from ebbflow.core.typing import Message, Nested
 from ebbflow.eager.tape import variable_accessed
-from ebbflow.functions import trace_types
+from ebbflow.functions import device_choice, trace_types
 from ebbflow.functions.atomic import AtomicFunction
 from ebbflow.functions.call import call_body, wrap
 from ebbflow.functions.func_graph import FuncGraph, variable_of
@@ -63,6 +63,8 @@ class ConcreteFunction(Trackable):
         self.pack = packer(graph.structured_outputs)
         self._dtypes = [t.dtype.base_dtype for t in graph.outputs]
         self.single = graph.outputs[0].dtype.base_dtype if isinstance(graph.structured_outputs, Tensor) else None
+        if graph.forms:
+            device_choice.prefer_registered(graph)
         for see in on_trace:
             see(graph)
 
@@ -266,7 +268,8 @@ class ConcreteFunction(Trackable):
         return message
 
     def add_to_graph(self, g: Graph | None = None) -> None:
-        """Do nothing: a node that calls a function brings it along when a graph is written."""
+        """Say that this is the form of a function for the CPU, if it is; a node brings along what it calls anyway."""
+        device_choice.register(self._graph, context.current_graph() if g is None else g)
 
     def add_gradient_functions_to_graph(self, g: Graph | None = None) -> None:
         """Do nothing, as `add_to_graph`."""

@@ -9,16 +9,53 @@ from typing import Any
 from ebbflow.core import context
 from ebbflow.core.device import parts_of
 from ebbflow.core.typing import Nested
+from ebbflow.functions.func_graph import FuncGraph
 
 PREFERRED_DEVICE = "api_preferred_device"
 """The attribute by which a function says that it is the form of another for one kind of device."""
 
 
+IMPLEMENTED = "api_implements"
+"""The attribute by which functions say that they are forms of one: the same text for all of them."""
+
+
+def register(form: FuncGraph, graph: Any) -> None:
+    """Note, for a graph that is being built, the form for the CPU of a function that is called there."""
+    if form.attributes.get(PREFERRED_DEVICE) == "CPU" and isinstance(graph, FuncGraph):
+        graph.forms[form.attributes.get(IMPLEMENTED)] = form
+
+
+def prefer_registered(graph: FuncGraph) -> None:
+    """Have calls in a graph run the form for the CPU that was registered, where that takes and gives the same.
+
+    TensorFlow does so where it runs the graph. TensorFlow Probability writes samplers as loops for accelerators, and
+    registers forms of them that call one op: faster, and right where numbers are very small.
+    """
+    for node in graph._nodes:
+        called = node._attrs.get("f")
+        if not isinstance(called, FuncGraph) or PREFERRED_DEVICE in called.attributes:
+            continue
+        form = graph.forms.get(called.attributes.get(IMPLEMENTED))
+        if form is not None and _alike(called, form) and parts_of(node.device).device_type in (None, "CPU"):
+            node._attrs = {**node._attrs, "f": form}
+            graph._mutations += 1
+
+
+def _alike(called: FuncGraph, form: FuncGraph) -> bool:
+    """Return whether one body can be called in place of another: the same types, and nothing from outside."""
+    if called.external_captures or form.external_captures or (form.stateful and not called.stateful):
+        return False
+    return all(
+        [t.dtype.base_dtype for t in mine] == [t.dtype.base_dtype for t in others]
+        for mine, others in ((called.inputs, form.inputs), (called.outputs, form.outputs))
+    )
+
+
 class DeferredForm:
     """The trace of a form for another device, made when somebody asks for more than that it be known to a graph.
 
-    Which form runs is not changed behind a program's back here, so a form that is only registered is never needed; nor
-    need there be the ops that it calls.
+    Only forms for the CPU take the place of others, so one for another device that is only registered is never needed;
+    nor need there be the ops that it calls.
     """
 
     def __init__(self, trace: Callable[[], Any]):

@@ -66,6 +66,7 @@ class FuncGraph(Graph):
         self.called_by_name = False  # a call of it is a node whose op is the function itself, as TF 1 writes them
         self.gradient_body: Callable[[], FuncGraph] | None = None  # what computes its gradient, if the program says so
         self.gradient_rule: Callable[..., list[Any]] | None = None  # that, as the rule that calls of it name
+        self.forms: dict[Any, FuncGraph] = {}  # for the CPU, of functions that it calls, by what they implement
         self.output_names: list[str] = []  # what its results were called in a file
         self.tells_variables_apart = False  # its trace depends on which variable an argument is
         self.independent: set[Operation] = set()  # effects that keep no order, as the program says
