@@ -63,9 +63,21 @@ def linear(
     bias: bool,
     bias_initializer: InitializerLike | None = None,
     kernel_initializer: InitializerLike | None = None,
+    bias_start: float = 0.0,
+    scope: Any = None,
 ) -> Tensor:
-    """Return args · kernel + bias, with the variables of the scope that is open."""
-    return Linear(args, output_size, bias, bias_initializer, kernel_initializer)(args)
+    """Return args · kernel + bias, with the variables of the scope that is open.
+
+    Until TensorFlow 1.1 the bias began at a number, given after it, and the variables had a scope of their own.
+    """
+    if isinstance(bias_initializer, (int, float)):
+        bias_initializer = Constant(bias_initializer)
+    elif bias_initializer is None:
+        bias_initializer = Constant(bias_start)
+    if scope is None:
+        return Linear(args, output_size, bias, bias_initializer, kernel_initializer)(args)
+    with variable_scope(scope):
+        return Linear(args, output_size, bias, bias_initializer, kernel_initializer)(args)
 
 
 def _matrices(args: Any) -> list[Any]:

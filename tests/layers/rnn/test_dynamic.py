@@ -185,3 +185,16 @@ def test_settings_of_cells_have_activations_by_name(given, named):
         config = kind(3, activation=given).get_config()
         assert config["activation"] == named
         assert kind.from_config(config).get_config() == config
+
+
+@pytest.mark.parametrize("start", [{"bias_start": 1.0}, {"bias_initializer": 1.0}])
+def test_a_linear_map_takes_the_arguments_of_before_1_1(start):
+    with tf.Graph().as_default():
+        y = projections.linear([tf.ones([2, 3]), tf.zeros([2, 1])], 2, True, **start, scope="Gate")
+        names = [v.name for v in v1.global_variables()]
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            kernel, bias, found = session.run([*v1.global_variables(), y])
+    assert names == ["Gate/kernel:0", "Gate/bias:0"]
+    assert bias.tolist() == [1.0, 1.0]
+    np.testing.assert_allclose(found[0], kernel[:3].sum(0) + 1.0, rtol=1e-6)
