@@ -1,4 +1,5 @@
-"""Telling `importlib.metadata` that a TensorFlow of the right version is installed, for libraries that ask there.
+"""Telling `importlib.metadata` that a TensorFlow of the right version is installed, for libraries that ask there, or
+ask the older `pkg_resources`.
 
 Knows Python's finders only.
 """
@@ -17,6 +18,13 @@ def announce(name: str, number: int) -> None:
     _finder.versions[name] = versions.V1 if number == 1 else versions.V2
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
+
+
+def announce_to_setuptools(name: str, number: int, pkg_resources: Any) -> None:
+    """Have `pkg_resources.get_distribution(name)` answer the version of that door."""
+    version = versions.V1 if number == 1 else versions.V2
+    door = pkg_resources.Distribution(project_name=name, version=version)
+    pkg_resources.working_set.add(door, replace=True)
 
 
 def withdraw(name: str) -> None:

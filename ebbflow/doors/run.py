@@ -145,6 +145,8 @@ def open_doors(number: int, lender: Lender, imports: set[str], keras: KerasChoic
         sys.modules.pop(TENSORFLOW, None)
         open_door(TENSORFLOW, "v1" if number == 1 else "v2", enter_v1 if number == 1 else None)
         metadata.announce(TENSORFLOW, number)
+        setuptools = functools.partial(metadata.announce_to_setuptools, TENSORFLOW, number)
+        watch.after_import("pkg_resources", setuptools)
         alias.name_modules()
     lender.open(imports)
     program = lender.program

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from importlib.util import find_spec
 
 import pytest
 
@@ -99,6 +100,19 @@ def test_paths_of_tensorflow_import(tmp_path):
     run = ebbflow("run", "--tf=1", "prog.py", cwd=tmp_path)
     assert run.stderr == ""
     assert run.stdout.splitlines() == ["True True [1, 2]", "784 [1, 0] 1 []", "1.15.5"]
+
+
+@pytest.mark.skipif(find_spec("pkg_resources") is None, reason="newer setuptools have no pkg_resources")
+def test_setuptools_know_the_version_of_the_door(tmp_path):
+    write(
+        tmp_path,
+        prog="""
+        import pkg_resources
+        print(pkg_resources.get_distribution('tensorflow').version)
+        pkg_resources.require('tensorflow>=1.3')
+        """,
+    )
+    assert ebbflow("run", "--tf=1", "prog.py", cwd=tmp_path).stdout == "1.15.5\n"
 
 
 def test_errors_show_the_programs_lines_only(tmp_path):
