@@ -61,6 +61,14 @@ def _style(now: Call, style: Any) -> Any:
     return now(style.replace("seaborn", "seaborn-v0_8", 1))
 
 
+def _turned(now: Call, *args: Any, **kwargs: Any) -> Any:
+    """Turn a text by a number that is written as one (`rotation="40"`)."""
+    try:
+        return now(*args, **{**kwargs, "rotation": float(kwargs["rotation"])})
+    except (KeyError, TypeError, ValueError):
+        return NotImplemented
+
+
 def _load_yaml(now: Call, stream: Any) -> Any:
     return now(stream, Loader=sys.modules["yaml"].FullLoader)
 
@@ -81,8 +89,14 @@ THEN: dict[str, dict[str, Call]] = {
         **dict.fromkeys(("DataFrame.any", "DataFrame.all", "DataFrame.dropna", "DataFrame.sort_values"), by_place),
         **dict.fromkeys(("DataFrame.fillna", "Series.fillna"), _fillna),
     },
-    "matplotlib.pyplot": {"hist": _HIST, "grid": _GRID, "bar": _BAR, "gca": _gca},
-    "matplotlib.axes": {"Axes.hist": _HIST, "Axes.grid": _GRID, "Axes.bar": _BAR},
+    "matplotlib.pyplot": {
+        **{"hist": _HIST, "grid": _GRID, "bar": _BAR, "gca": _gca},
+        **dict.fromkeys(("xticks", "yticks", "xlabel", "ylabel", "title", "text", "setp"), _turned),
+    },
+    "matplotlib.axes": {
+        **{"Axes.hist": _HIST, "Axes.grid": _GRID, "Axes.bar": _BAR},
+        **dict.fromkeys(("Axes.set_xticklabels", "Axes.set_yticklabels", "Axes.set_title", "Axes.text"), _turned),
+    },
     "matplotlib.figure": {"Figure.gca": _gca},
     "matplotlib.style": {"use": _style},
     "librosa.core.audio": dict.fromkeys(("load", "resample", "to_mono", "tone"), by_place),

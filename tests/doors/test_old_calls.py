@@ -76,6 +76,21 @@ def test_methods_of_classes_are_called_by_place(keeper):
         ask("t.drop('a', 1)", FOREIGN, t=DataFrame())
 
 
+def test_texts_are_turned_by_numbers_in_letters(keeper):
+    def xticks(*args, rotation=0):
+        if isinstance(rotation, str) and rotation != "vertical":
+            raise ValueError(f"rotation must be 'vertical' or a number, not {rotation!r}")
+        return args, rotation
+
+    module = module_of("matplotlib.pyplot", xticks=xticks)
+    old_calls.teach(keeper, module)
+    assert ask("m.xticks([1], rotation='40')", OWN, m=module) == (([1],), 40.0)
+    assert ask("m.xticks(rotation='vertical')", OWN, m=module) == ((), "vertical")
+    for expression, file in [("m.xticks(rotation='askew')", OWN), ("m.xticks(rotation='40')", FOREIGN)]:
+        with pytest.raises(ValueError, match="rotation must be"):
+            ask(expression, file, m=module)
+
+
 def test_arguments_have_their_old_names(keeper):
     module = module_of("matplotlib.pyplot", hist=lambda x, density=False: (x, density))
     old_calls.teach(keeper, module)
