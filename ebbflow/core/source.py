@@ -47,6 +47,9 @@ class LazyLine:
         return str(self.resolve())
 
 
+MOST_CODES = 10_000
+"""So much code is remembered: a program may make code as it goes."""
+
 user_codes: dict[int, CodeType] = {}
 """Code met before that is not this package's, by identity: hashing code would compare its contents."""
 
@@ -55,7 +58,7 @@ def outside(frame: FrameType) -> FrameType:
     """Return the frame itself or the first around it whose code is the user's, and remember that code."""
     while frame.f_code.co_filename.startswith(PACKAGE) and frame.f_back is not None:
         frame = frame.f_back
-    if len(user_codes) > 10_000:  # a program that makes code as it goes
+    if len(user_codes) > MOST_CODES:
         user_codes.clear()
     user_codes[id(frame.f_code)] = frame.f_code
     return frame
@@ -65,13 +68,38 @@ BETWEEN = frozenset(["keras", "tf_keras", "tensorflow_estimator"])
 """Packages between us and the user: a line of theirs tells nobody where a program is wrong."""
 
 
+_stands: dict[int, tuple[CodeType, bool, bool]] = {}
+"""Of code met before, by identity: whether it is this package's, and whether it is that or of a package between.
+
+Making a step of a Keras model asks this of some twenty frames for each of its nodes.
+"""
+
+
 def users(frame: FrameType) -> FrameType:
     """Return the frame itself or the first around it that is no library's that stands on this one."""
-    nearest = found = outside(frame)
-    while found.f_globals.get("__name__", "").partition(".")[0] in BETWEEN or is_ours(found):
-        if found.f_back is None:
-            return nearest
-        found = found.f_back
+    nearest: FrameType | None = None
+    found: FrameType | None = frame
+    while found is not None:
+        code = found.f_code
+        known = _stands.get(id(code))
+        if known is None:
+            known = _known(found)
+        _, ours, between = known
+        if not between:
+            return found
+        if nearest is None and not ours:
+            nearest = found
+        last, found = found, found.f_back
+    return nearest or last
+
+
+def _known(frame: FrameType) -> tuple[CodeType, bool, bool]:
+    """Find out where the code of a frame stands, and remember it."""
+    if len(_stands) > MOST_CODES:
+        _stands.clear()
+    ours = is_ours(frame)
+    between = ours or frame.f_globals.get("__name__", "").partition(".")[0] in BETWEEN
+    found = _stands[id(frame.f_code)] = (frame.f_code, ours, between)
     return found
 
 

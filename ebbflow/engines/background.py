@@ -14,6 +14,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+from ebbflow.core import garbage
+
 _workers: list[Worker] = []
 
 
@@ -57,7 +59,8 @@ class Worker:
 
     def _do(self, job: Callable[[], None]) -> None:
         try:
-            job()
+            with garbage.seldom():
+                job()
         except Exception:  # told as a thread's error is, but the thread lives on
             threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), self._thread)))
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ebbflow.core import context, forks, nest
+from ebbflow.core import context, forks, garbage, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor
@@ -64,7 +64,7 @@ def trace(
     if outer is not None:
         graph.begin_with(outer)
     around = list(context.default_graph()._stack("variable_creators")) if outer is None else ()
-    with context.scope(graph), stop_recording(), creating(graph, creator, around):
+    with context.scope(graph), stop_recording(), creating(graph, creator, around), garbage.seldom():
         makes = Arguments(graph)
         args, kwargs = kind.placeholders(makes)
         graph.inputs = kind.tensors_of(args, kwargs)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ebbflow.compiler.flow import Failed
 from ebbflow.compiler.options import from_the_first_run
-from ebbflow.core import forks
+from ebbflow.core import forks, garbage
 from ebbflow.core.common_dims import common_dims
 from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.symbolic import SymbolicTensor
@@ -184,7 +184,7 @@ class Runner:
         A variable is fed as what holds it, which has no shape; it has that of the tensor that stands for it.
         """
         shapes = [t._dims if t._dtype._is_ref_dtype else dims for t, dims in zip(self.feeds, shapes, strict=True)]
-        with forks.undivided():
+        with forks.undivided(), garbage.seldom():
             return _programs().program_for(self, shapes, fed)
 
     def explain(self) -> str:
