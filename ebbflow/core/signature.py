@@ -102,6 +102,11 @@ class Signature:
         return frozenset(name for name, attr in self.attrs.items() if attr.kind == "func")
 
     @functools.cached_property
+    def holds_functions(self) -> bool:
+        """Whether an attr is a function, or a list of them."""
+        return any("func" in attr.kind for attr in self.attrs.values())
+
+    @functools.cached_property
     def gives_one(self) -> bool:
         """Whether the result is one tensor, not a list or several: kernels and shape rules then give it bare."""
         return len(self.outputs) == 1 and not self.outputs[0].is_list

@@ -33,6 +33,8 @@ class Derived:
     """Where a call has what a backward function takes (its number among inputs and outputs), by the function's id."""
 
     # filled by `func_graph`
+    carried: dict[int, Any] = field(default_factory=dict)
+    """What arguments carry in from outside, by their ids: complete where there are as many as captures."""
     shortened: dict[int, FuncGraph] = field(default_factory=dict)
     """The function of the first arguments, by their number."""
 

@@ -136,6 +136,7 @@ class FuncGraph(Graph):
             if tensor.dtype is not dtypes.resource and tensor.dtype is not dtypes.variant:
                 inside._known = tensor.constant_value()
             found = self._captures[id(tensor)] = (tensor, inside)
+            self.derived.carried[id(inside)] = tensor
             self.inputs.append(inside)
         if context.recorders:  # a tape in this body that watches what is outside goes on with what is inside
             record(CAPTURED, (tensor,), (found[1],), {})
@@ -210,6 +211,13 @@ class FuncGraph(Graph):
     def captures(self) -> list[tuple[Any, SymbolicTensor]]:
         """What is captured: pairs of the tensor outside and the argument inside."""
         return list(self._captures.values())
+
+    def carried_by(self, argument: Any) -> Any:
+        """Return the tensor outside that an argument carries in, or None."""
+        carried = self.derived.carried
+        if len(carried) != len(self._captures):
+            carried = self.derived.carried = {id(inside): outside for outside, inside in self._captures.values()}
+        return carried.get(id(argument))
 
     @property
     def external_captures(self) -> list[Any]:

@@ -20,7 +20,7 @@ from ebbflow import messages
 from ebbflow.core import context, dtypes, errors, forks
 from ebbflow.core.convert import check_fits_a_graph, convert
 from ebbflow.core.dtypes import DType
-from ebbflow.core.op import Known, Op, record
+from ebbflow.core.op import LONGEST_LIST, Known, Op, record
 from ebbflow.core.source import users
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Message, Nested, TensorLike
@@ -119,13 +119,11 @@ class Graph(GraphScopes, NodeCreation, Collections):
         name = name or op.name
         name = name if isinstance(name, str) else name.decode()
         full = name[:-1] if name.endswith("/") else self.unique_name(name)
-        if not attrs:
-            kinds = tuple(
-                [x._dtype if x.__class__ is SymbolicTensor and x._op._graph is self else None for x in inputs]
-            )
-            remembered = op._settled.get(kinds)  # types were settled before, for the same dtypes: nothing to convert
-            if remembered is not None:
-                return self._add(op, full, list(inputs), inputs, remembered[0]), remembered[0]
+        key = self._kind_of_call(op, inputs, attrs)
+        remembered = op._settled.get(key) if key is not None else None
+        if remembered is not None:  # types were settled before, for arguments of these kinds: nothing to convert
+            flat = [t for x in inputs for t in (x if x.__class__ is list else (x,))]
+            return self._add(op, full, flat, inputs, remembered[0]), remembered[0]
         outer = self._name_stack
         self._name_stack = full
         try:
@@ -133,9 +131,38 @@ class Graph(GraphScopes, NodeCreation, Collections):
         finally:
             self._name_stack = outer
         flat = [t for group in tensors for t in (group if group.__class__ is list else (group,))]
-        if not attrs and None not in kinds and len(flat) == len(inputs):
-            op._settled.setdefault(kinds, (settled, op._output_types(settled), ()))
+        if key is not None:
+            op._keep(key, settled, ())
         return self._add(op, full, flat, tensors, settled), settled
+
+    def _kind_of_call(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        """Return what settled attrs are remembered by, as eager calls have it: dtypes of arguments, and attrs. None
+        where an argument is to be converted, or an attr is a function, which nobody shall keep.
+        """
+        kinds: list[Any] = []
+        lists = False
+        for arg, x in zip(op.signature.inputs, inputs, strict=True):
+            if x.__class__ is SymbolicTensor:
+                if x._op._graph is not self or arg.is_list:
+                    return None
+                kinds.append(x._dtype)
+            elif x.__class__ is list and arg.is_list and len(x) <= LONGEST_LIST:
+                if any(t.__class__ is not SymbolicTensor or t._op._graph is not self for t in x):
+                    return None
+                kinds.append(tuple([t._dtype for t in x]))
+                lists = True
+            else:
+                return None
+        if not attrs:
+            return (tuple(kinds),) if lists else tuple(kinds)
+        if not kinds or op.signature.holds_functions:
+            return None
+        key = (tuple(kinds), *[(k, tuple(v) if v.__class__ is list else v) for k, v in attrs.items()])
+        try:
+            hash(key)
+        except TypeError:
+            return None
+        return key
 
     def _add(self, op: Op, name: str, flat: list[Any], grouped: Sequence[Any], attrs: dict[str, Any]) -> Operation:
         self._check_not_finalized()

@@ -56,6 +56,12 @@ class GraphScopes:
         return found
 
     @property
+    def asks_for_places(self) -> bool:
+        """Whether a scope that is open says where nodes belong: on a device, or beside others."""
+        scope = self._scope.__dict__
+        return bool(scope.get("colocation") or scope.get("devices"))
+
+    @property
     def _variable_creator_stack(self) -> list[Any]:
         return list(self._stack("variable_creators"))
 

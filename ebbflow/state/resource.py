@@ -575,8 +575,10 @@ def _around(handle: EagerTensor, spec: VariableSpec) -> ResourceVariable:
 provide_stand_in(_stand_in)
 
 
-def _beside(graph: Any, handle: Any) -> contextlib.ExitStack:
+def _beside(graph: Any, handle: Any) -> contextlib.AbstractContextManager[Any]:
     """Place nodes where the handle is placed, whatever else is asked for."""
+    if graph.building_function and not graph.asks_for_places:
+        return contextlib.nullcontext()
     stack = contextlib.ExitStack()
     stack.enter_context(graph.colocate_with(None, ignore_existing=True))
     if not graph.building_function:

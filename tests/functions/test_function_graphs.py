@@ -255,3 +255,19 @@ def test_a_number_need_not_be_waited_for():
             return x + 1
 
     assert int(plus_one(tf.constant(2))) == 3
+
+
+def test_an_argument_says_what_it_carries_in():
+    variables = [tf.Variable(float(i)) for i in range(5)]
+
+    @tf.function
+    def total(x):
+        return x + tf.add_n([v * 2.0 for v in variables])
+
+    graph = total.get_concrete_function(tf.constant(1.0)).graph
+    assert graph.carried_by(graph.inputs[0]) is None
+    assert [graph.carried_by(t) for t in graph.inputs[1:]] == [v.handle for v in variables]
+    fewer = graph.with_outputs(graph.outputs)
+    fewer._captures = dict(list(graph._captures.items())[:2])
+    assert [fewer.carried_by(t) is not None for t in graph.inputs] == [False, True, True, False, False, False]
+    assert [graph.carried_by(t) is not None for t in graph.inputs] == [False] + [True] * 5

@@ -1,6 +1,8 @@
 """Nodes made by hand: the op by name, attrs as messages, inputs now or later."""
 
 import copy
+import gc
+import weakref
 
 import pytest
 
@@ -150,3 +152,47 @@ def test_sizes_that_are_computed_in_floats_are_known():
         ]:
             assert tf.zeros([half, 2]).shape == [known, 2]
             assert tf.slice(x, [0, 0, 0], tf.stack([half, -1, -1])).shape.as_list() == [known, 9, None]
+
+
+# --- attrs that were settled before -----------------------------------------------------------------------------------
+
+
+def test_nodes_called_alike_share_their_attrs_and_no_others_do(graph):
+    x, y = tf.zeros([2, 3]), tf.zeros([2, 3], tf.int32)
+    sums = [
+        tf.raw_ops.Sum(input=t, axis=tf.constant(0), keep_dims=keep) for t in (x, y) for keep in (True, False, True)
+    ]
+    attrs = [s.op._attrs for s in sums]
+    assert attrs[0] is attrs[2] and attrs[3] is attrs[5]
+    assert [(a["T"], a["keep_dims"]) for a in attrs[:4]] == [
+        (tf.float32, True), (tf.float32, False), (tf.float32, True), (tf.int32, True),
+    ]  # fmt: skip
+    assert [tuple(s.shape) for s in sums[:2]] == [(1, 3), (3,)]
+
+
+def test_an_attr_set_on_one_node_is_not_set_on_those_like_it(graph):
+    x = tf.zeros([2, 3])
+    one, other = (tf.raw_ops.MatMul(a=x, b=x, transpose_b=True).op for _ in range(2))
+    one._set_attr("_mark", v1.AttrValue(i=3))
+    assert one.get_attr("_mark") == 3 and "_mark" not in other._attrs
+
+
+def test_lists_of_any_length_and_of_tensors_where_one_is_wanted(graph):
+    x, n = tf.zeros([8]), tf.constant(2)
+    for _ in range(2):  # the second time by what was remembered
+        assert tf.reshape(x, tf.constant([2, 4])).shape == [2, 4]
+        assert tf.reshape(x, [n, 4]).shape == [2, 4] and tf.reshape(x, [n, n, -1]).shape.rank == 3
+        assert [tf.stack([x] * k).shape[0] for k in (1, 2, 17)] == [1, 2, 17]
+        assert tf.concat([x, tf.ones([1])], 0).shape == [9]
+        with pytest.raises(TypeError, match="Expected list"):
+            tf.raw_ops.AddN(inputs=x)
+        with pytest.raises((TypeError, ValueError)):
+            tf.raw_ops.AddN(inputs=[x, tf.zeros([8], tf.int32)])
+
+
+def test_no_function_is_kept_because_it_was_called(graph):
+    x = tf.constant(1.0)
+    body = weakref.ref(tf.function(lambda x: x + 1).get_concrete_function(tf.TensorSpec([])).graph)
+    tf.function(lambda x: tf.cond(x > 0, lambda: x, lambda: -x))(x)
+    gc.collect()
+    assert body() is None

@@ -102,9 +102,10 @@ def handle_facts(handle: Any) -> tuple[Any, Dims]:
         return handle_facts(given.get(id(inside), inside))
     if node.type == "VarHandleOp":
         return node._attrs["dtype"], node._attrs["shape"]
-    for outside, inside in getattr(node.graph, "captures", ()):  # an argument of a function's body
-        if inside.op is node:
-            return handle_facts(outside)
+    carried_by = getattr(node.graph, "carried_by", None)
+    outside = carried_by(node._outputs[0]) if carried_by is not None and node._outputs else None
+    if outside is not None:  # an argument of a function's body
+        return handle_facts(outside)
     types, shapes = node._attrs.get("_handle_dtypes"), node._attrs.get("_handle_shapes")
     return (types[0], shapes[0]) if types and shapes else (None, None)
 
