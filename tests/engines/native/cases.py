@@ -104,6 +104,20 @@ def marched(x):
     return found
 
 
+def largest(x):
+    """The largest of each row, and where they stand: equal ones by their place, none of them a number first."""
+    found = []
+    for k in (0, 1, 2, 6):
+        found += [*tf.math.top_k(x, k), *tf.math.top_k(x * 0, k, index_type=tf.int64), *tf.math.top_k(x[:0], k)]
+    signed = tf.where(x > 0, tf.zeros_like(x), -tf.zeros_like(x))
+    found += [*tf.math.top_k(tf.transpose(x), 3), *tf.math.top_k(x + x, 4, sorted=False), *tf.math.top_k(signed, 5)]
+    if x.dtype.is_floating:
+        odd = tf.where(x > 1, x / tf.zeros_like(x), tf.where(x < -1, tf.sqrt(x), x))  # infinities, and no numbers
+        found += [*tf.math.top_k(odd, 6), *tf.math.top_k(-odd, 2)]
+    wide = tf.concat([x, x * 2, x - 1], -1)
+    return [*found, *tf.math.top_k(wide, 16), *tf.math.top_k(x[0, 0], 1)]
+
+
 def truths(x):
     found = []
     for fold in (tf.reduce_all, tf.reduce_any):
@@ -191,6 +205,7 @@ CASES = {
     "one hot": (one_hots, [(3, 2)], ("int32", "int64"), 0),
     "more pieces": (more_pieces, [(5, 6), (5, 6)], ("float32", "int64", "bool"), 0),
     "marched": (marched, [(3, 4, 5)], ("float32", "int32"), 1e-5),
+    "largest": (largest, [(3, 4, 6)], NUMBERS, 0),
     "truths": (truths, [(5, 6)], ("bool",), 0),
     "lengths": (lengths, [(5, 6)], REALS, 1e-6),
     "divided": (divided, [(5, 6)], NUMBERS, 0),
