@@ -124,13 +124,18 @@ def scope(graph: Any) -> Iterator[Any]:
     try:
         yield graph
     finally:
-        ends = len(stack) == depth + 1 and (stack[-1] is graph or getattr(stack[-1], "stands_for", None) is graph)
+        ends = len(stack) == depth + 1 and _as_first(stack[-1]) is _as_first(graph)
         if not ends:
             raise AssertionError(
                 "Nesting violated for default stack: scopes of graphs must be closed in the order they were opened"
             )
         stack.pop()
         count_scopes(-1)
+
+
+def _as_first(graph: Any) -> Any:
+    """Return a graph, or that in whose place it came when the default graph was reset."""
+    return getattr(graph, "stands_for", None) or graph
 
 
 def eager_scope() -> contextlib.AbstractContextManager[Any]:

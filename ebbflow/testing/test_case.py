@@ -31,7 +31,7 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor, SparseTensorValue
 from ebbflow.core.tensor import EagerTensor, is_tensor
 from ebbflow.core.typing import AnyTensor, DTypeLike, Message, Nested, TensorLike
-from ebbflow.graph.graph import get_default_graph, reset_default_graph
+from ebbflow.graph.graph import get_default_graph, process_default, reset_default_graph
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.ragged.value import RaggedTensorValue
 from ebbflow.ops.random.seeds import set_random_seed
@@ -92,7 +92,7 @@ class TestCase(unittest.TestCase):
         self._clear_cached_session()
         random.seed(SEED)
         np.random.seed(SEED)
-        if not context.thread.scopes:
+        if all(scope in (context.EAGER, process_default()) for scope in context.thread.scopes):
             reset_default_graph()
             if context.executing_eagerly():
                 set_random_seed(SEED)

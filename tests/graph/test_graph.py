@@ -310,6 +310,8 @@ def test_a_block_that_builds_the_default_graph_goes_on_after_a_reset():
         v1.reset_default_graph()
         v1.reset_default_graph()
         assert v1.get_default_graph() is not before and not tf.executing_eagerly()
+    with graph_mode():  # of the graph that came in the place of another
+        v1.reset_default_graph()
     with tf.Graph().as_default(), pytest.raises(AssertionError, match="clear nested graphs"):
         v1.reset_default_graph()
 

@@ -295,6 +295,25 @@ def test_a_class_of_tests_that_build_graphs():
     assert not result.errors and seen == [False]
 
 
+def test_what_setup_builds_is_alone_in_its_graph():
+    names = []
+
+    @modes.deprecated_graph_mode_only
+    class Each(TestCase):
+        def setUp(self):
+            super().setUp()
+            names.append(tf.compat.v1.placeholder(tf.float32, name="x").op.name)
+
+        def test_one(self):
+            assert not tf.executing_eagerly()
+
+        test_two = test_one
+
+    for name in ("test_one", "test_two"):
+        assert not Each(name).run().errors
+    assert names == ["x", "x"]
+
+
 def test_a_test_is_left_out_where_a_condition_holds(case):
     ran = []
 
