@@ -113,8 +113,12 @@ _generators = _Generators()
 
 
 def _state(first: int, second: int) -> dict[str, Any]:
-    """Return the state of an SFC64 that seeds say; neighbours have nothing in common."""
-    words = [_mixed(first), _mixed(second), _mixed(first ^ _mixed(second)), 1]
+    """Return the state of an SFC64 that seeds say; neighbours have nothing in common.
+
+    The first number that it gives is the sum of its words: each has both seeds in it, or two stages whose seeds differ
+    in one would be apart by the same number in every element.
+    """
+    words = [_mixed(first ^ _mixed(second)), _mixed(second ^ _mixed(~first & _MASK)), _mixed(first + second & _MASK), 1]
     return {"bit_generator": "SFC64", "state": {"state": np.array(words, np.uint64)}, "has_uint32": 0, "uinteger": 0}
 
 

@@ -99,3 +99,16 @@ def test_a_call_that_fails_keeps_nobody_waiting():
         except StopIteration:
             break
     assert (count, errors) == (19, 1)
+
+
+def test_stages_draw_what_has_nothing_to_do_with_each_other():
+    numbers = tf.data.Dataset.range(400)
+    drawn = numbers.map(lambda i: tf.random.uniform([2])).map(lambda x: tf.concat([x, tf.random.uniform([2])], 0))
+    found = np.stack(list(drawn.as_numpy_iterator()))
+    for i in range(4):
+        for j in range(i):
+            apart = np.sort((found[:, i] - found[:, j]) % 1)
+            assert (
+                np.abs(apart - np.linspace(0, 1, 400)).max() < 0.15
+            )  # spread as evenly as chance has it, not one number
+    assert len(np.unique(found)) > 1590
