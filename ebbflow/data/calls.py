@@ -39,7 +39,7 @@ class Facts:
         nodes = body._nodes
         self.types = [t.dtype.base_dtype.np for t in body.outputs]
         self.in_python = _anywhere(body, lambda op: op in IN_PYTHON)
-        self.draws = _anywhere(body, lambda op: op.facts.random)
+        self.draws = draws(body)
         """Whether the function, or one that it gives to a dataset, draws random numbers."""
         self.gives_datasets = any(t.dtype.base_dtype is dtypes.variant for t in body.outputs)
         repeats = any(node.type == "Enter" for node in nodes)
@@ -140,6 +140,11 @@ class Call:
                 return False
         self._agrees = True
         return True
+
+
+def draws(body: Any) -> bool:
+    """Return whether a body, or a function in it, draws random numbers."""
+    return _anywhere(body, lambda op: op.facts.random)
 
 
 def _anywhere(body: Any, said: Callable[[Any], bool]) -> bool:

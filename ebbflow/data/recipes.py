@@ -3,8 +3,8 @@
 Programs make the same pipelines over and over, of other arrays and with functions that the same lines define anew:
 Keras one for each `predict`. A recipe is a stage of such a pipeline with places for what differs (the loose values). A
 stage that follows a known recipe has been made before without an error, so it is made again only when somebody asks for
-its elements; one without arrays of its own is made once, and if its elements are few and small, so are they. Knows
-pipes, ops and traced functions; knows nothing of datasets as users have them.
+its elements; one without arrays of its own is made once, and if its elements are few, small, and not by chance, so are
+they. Knows pipes, ops and traced functions; knows nothing of datasets as users have them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ebbflow.core.op import eager_run
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, ndarray
 from ebbflow.data import structure
+from ebbflow.data.calls import draws
 from ebbflow.data.options import Options
 from ebbflow.data.pipe import GATHERS, DatasetOp, Element, Loose, Pipe, mixing, pipe_of, pipes_in
 from ebbflow.data.running import USUAL, current
@@ -36,7 +37,19 @@ _known: dict[Any, Recipe] = {}
 class Recipe:
     """One stage: the op that makes it, what it is made of, and what is known of the dataset."""
 
-    __slots__ = ("_attrs", "_functions", "_named", "_op", "_parts", "_shared", "arrays", "loose", "manner", "options")
+    __slots__ = (
+        "_attrs",
+        "_functions",
+        "_named",
+        "_op",
+        "_parts",
+        "_shared",
+        "arrays",
+        "draws",
+        "loose",
+        "manner",
+        "options",
+    )
 
     def __init__(self, op: DatasetOp, attrs: dict[str, Any], parts: Sequence[Any], options: Options | None):
         self._op, self._attrs, self._parts = op, attrs, parts
@@ -44,6 +57,8 @@ class Recipe:
         self._named = {key: attrs[key] for key in op.kernel_attrs} | ({"run": eager_run} if op.needs_run else {})
         inside = [part for group in parts for part in (group if group.__class__ is list else (group,))]
         recipes = [part for part in inside if part.__class__ is Recipe]
+        bodies = [attrs[name] for name in self._functions]
+        self.draws: bool = any(draws(body) for body in bodies) or any(recipe.draws for recipe in recipes)
         functions = len(self._functions) + sum(recipe.loose - recipe.arrays for recipe in recipes)
         self.arrays: int = sum(recipe.arrays for recipe in recipes) + sum(n for n in inside if n.__class__ is int)
         self.loose: int = self.arrays + functions
@@ -57,7 +72,7 @@ class Recipe:
             return self._shared
         pipe = self._quickly_made(loose)
         if not self.arrays:
-            self._shared = _keeping(pipe)
+            self._shared = pipe if self.draws else _keeping(pipe)
         return pipe
 
     def whole_pipe(self, loose: Sequence[Any]) -> Pipe:

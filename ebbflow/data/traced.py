@@ -24,6 +24,8 @@ from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.functions.outside import outside
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.control.script import IN_PYTHON
+from ebbflow.ops.random.seeds import is_seeded
+from ebbflow.platform import config
 
 
 class Traced:
@@ -111,7 +113,8 @@ def _around(function: Any, name: str, arrange: Any) -> Any:
     around = outside(function)
     if around is None or (arrange is not None and arrange.__closure__ is not None):
         return None
-    return (name, arrange, *vars(context.switches).values(), SymbolicTensor.__add__, around)
+    chance = is_seeded(), config.wishes.seeds_needed  # what an op that names no seed goes by
+    return (name, arrange, *vars(context.switches).values(), chance, SymbolicTensor.__add__, around)
 
 
 def _with_specs(around: Any, specs: Sequence[Any]) -> Any:
@@ -132,13 +135,21 @@ def _depends_on_arguments(body: FuncGraph) -> bool:
     for node in body._nodes:
         op = node._op
         keeps_state = op.keeps_state and not isinstance(op, DatasetOp)  # datasets are stateful by their interface only
-        if keeps_state or op.facts.random or op in IN_PYTHON or any("seed" in arg.name for arg in op.signature.inputs):
+        if (keeps_state or op.facts.random) and not _draws_by_chance(node):
+            return False
+        if op in IN_PYTHON or any("seed" in arg.name for arg in op.signature.inputs):
             return False
         for value in node._attrs.values():
             for part in value if value.__class__ is list else (value,):
                 if hasattr(part, "graph") or (isinstance(part, FuncGraph) and not _depends_on_arguments(part)):
                     return False
     return True
+
+
+def _draws_by_chance(node: Any) -> bool:
+    """Return whether a random op has no seed: it draws from the iteration that it runs for, whatever body it is in."""
+    attrs = node._attrs
+    return node._op.facts.random and attrs.get("seed") == 0 == attrs.get("seed2")
 
 
 def _trace(function: Callable[..., Any], specs: Sequence[Any], name: str, arrange: Any) -> Traced:

@@ -10,6 +10,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.data import traced
+from ebbflow.platform import config
 
 
 @pytest.fixture(autouse=True)
@@ -62,13 +63,36 @@ def test_randomness_state_and_captures_are_not_shared():
         return tf.data.Dataset.range(3).map(which)
 
     for function in (
-        lambda x: tf.random.uniform([]),
+        lambda x: tf.random.uniform([], seed=3),
+        lambda x: tf.random.stateless_uniform([], [1, 2]),
         lambda x: tf.gather(table, x),
         lambda x: x + variable,
         lambda x: tf.numpy_function(lambda v: v, [x], tf.int64),
     ):
         make(function), make(function)
     assert not traced._remembered
+
+
+def test_functions_that_draw_by_chance_are_shared_and_draw_anew(monkeypatch):
+    def drawn():
+        return tf.data.Dataset.range(40).map(lambda x: tf.random.uniform([], 0, 1 << 30, tf.int32))
+
+    tf.random.set_seed(None)
+    one, other = drawn(), drawn()
+    assert len(traced._remembered) == 1
+    found = [values(one), values(one), values(other), values(tf.data.Dataset.zip((one, other)).map(lambda a, b: a - b))]
+    assert len({tuple(v) for v in found}) == 4
+    assert any(found[-1])  # two stages of one iteration draw apart
+    tf.random.set_seed(5)
+    seeded = [values(drawn()) for _ in range(2)]
+    tf.random.set_seed(5)
+    assert seeded == [values(drawn()) for _ in range(2)]
+    assert len(traced._remembered) == 2  # the difference's, too, but none that reads seeds
+    tf.random.set_seed(None)
+    assert values(drawn()) not in (*found, *seeded)
+    monkeypatch.setattr(config.wishes, "seeds_needed", True)
+    with pytest.raises(RuntimeError, match="require a seed"):
+        drawn()
 
 
 def test_datasets_in_random_order_inside_of_functions_are_not_shared():
