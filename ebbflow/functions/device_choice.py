@@ -10,6 +10,7 @@ from ebbflow.core import context
 from ebbflow.core.device import parts_of
 from ebbflow.core.typing import Nested
 from ebbflow.functions.func_graph import FuncGraph
+from ebbflow.functions.trace_places import compiled_whole
 
 PREFERRED_DEVICE = "api_preferred_device"
 """The attribute by which a function says that it is the form of another for one kind of device."""
@@ -20,8 +21,12 @@ IMPLEMENTED = "api_implements"
 
 
 def register(form: FuncGraph, graph: Any) -> None:
-    """Note, for a graph that is being built, the form for the CPU of a function that is called there."""
-    if form.attributes.get(PREFERRED_DEVICE) == "CPU" and isinstance(graph, FuncGraph):
+    """Note, for a graph that is being built, the form for the CPU of a function that is called there.
+
+    What XLA compiles stays as it is: the other forms are written for it.
+    """
+    for_cpu = form.attributes.get(PREFERRED_DEVICE) == "CPU"
+    if for_cpu and isinstance(graph, FuncGraph) and not compiled_whole(graph):
         graph.forms[form.attributes.get(IMPLEMENTED)] = form
 
 

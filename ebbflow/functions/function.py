@@ -340,8 +340,8 @@ class Function(Trackable):
         if self._autograph:
             function = _converted(function)
         self._count += 1
-        graph = trace(self._name, function, kind, context.current_graph(), create, self.python_function)
-        graph.jit_compile = self._jit_compile
+        shown, outer = self.python_function, context.current_graph()
+        graph = trace(self._name, function, kind, outer, create, shown, self._jit_compile)
         if not any(type(t) is SymbolicTensor for t in graph.external_captures):
             graph._around = None  # nothing of it is needed: let it go when everybody else does
         return graph

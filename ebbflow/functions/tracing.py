@@ -53,13 +53,16 @@ def trace(
     outer: Any,
     creator: Callable[..., Any] | None = None,
     shown: Any = None,
+    jit_compile: Any = None,
 ) -> FuncGraph:
     """Return the graph of `function` for arguments of the types `kind`.
 
-    `creator(graph, next_creator, arguments)` is asked when the function makes a variable. Errors call it `shown`.
+    `creator(graph, next_creator, arguments)` is asked when the function makes a variable. Errors call it `shown`. What
+    is traced can see from its graph whether it will be compiled.
     """
     logging.vlog(2, "Python function %s is traced with the signature %s", name, kind)
     graph = FuncGraph(name, outer)
+    graph.jit_compile = jit_compile
     graph.changing = forks.rlock()  # others call it too: it does not wait for the function it was first called in
     if outer is not None:
         graph.begin_with(outer)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.functions.dataflow_v1.switch_merge import in_xla_context
 
 ONE = tf.constant([1.0])
 OUTSIDE = tf.Variable(100.0)
@@ -59,3 +60,27 @@ def test_the_gradient_is_that_of_the_form_that_runs():
         tape.watch(ONE)
         y = outer(ONE) * 1.0
     np.testing.assert_array_equal([y, tape.gradient(y, ONE)], [[3.0], [3.0]])
+
+
+def test_what_is_compiled_keeps_its_form():
+    outer = chosen(lambda x: x + 10.0)
+    compiled = tf.function(lambda x: outer(x) * 1.0, autograph=False, jit_compile=True)
+    assert [f(ONE).numpy().tolist() for f in (outer, compiled, outer)] == [[11.0], [2.0], [11.0]]
+
+
+def test_what_is_traced_sees_that_it_will_be_compiled():
+    seen = []
+
+    def body(x):
+        seen.append(in_xla_context(tf.compat.v1.get_default_graph()))
+        return x + 1.0
+
+    inner = tf.function(body, autograph=False)
+    tf.function(lambda x: inner(x), autograph=False, jit_compile=True)(ONE)
+    assert seen == [True]
+    tf.function(body, autograph=False, jit_compile=True)(ONE)
+    assert seen == [True, True]
+    assert inner(ONE).numpy().tolist() == [2.0]
+    assert seen == [True, True, False]
+    tf.function(lambda x: inner(x), autograph=False, jit_compile=True)(ONE)
+    assert len(seen) == 3

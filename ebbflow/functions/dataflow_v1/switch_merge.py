@@ -16,6 +16,7 @@ from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.typing import DTypeLike
 from ebbflow.functions.dataflow_v1 import functionalize  # noqa: F401  (has the runtime make such graphs functional)
+from ebbflow.functions.trace_places import compiled_whole
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import raw
 
@@ -117,11 +118,7 @@ def merge(inputs: Sequence[Any], name: str | None = None) -> Any:
 
 def in_xla_context(graph: Any) -> bool:
     """Return whether a graph, or one around it, is compiled as a whole."""
-    while graph is not None:
-        if getattr(graph, "jit_compile", None):
-            return True
-        graph = getattr(graph, "_around", None)
-    return False
+    return compiled_whole(graph)
 
 
 def get_enclosing_xla_context() -> Any:
