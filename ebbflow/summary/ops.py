@@ -22,8 +22,9 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Message, TensorLike
 from ebbflow.graph.collections import GraphKeys, add_to_collection, get_collection
-from ebbflow.ops.declare import FLAT
+from ebbflow.ops.declare import FLAT, show
 from ebbflow.ops.declare import scalar as one_text
+from ebbflow.ops.sizes import invalid
 from ebbflow.platform import logging
 from ebbflow.summary import encode
 
@@ -92,6 +93,8 @@ def _(xp, tag, tensor, *, sample_rate, max_outputs):
 
 @AudioSummaryV2.kernel
 def _(xp, tag, tensor, sample_rate, *, max_outputs):
+    if sample_rate.size != 1:
+        raise invalid(f"sample_rate must be rank-0 or contain a single value, got shape {show(sample_rate.shape)}")
     return _serialized(encode.audio_summary(tag, tensor, sample_rate, max_outputs))
 
 

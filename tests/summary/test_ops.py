@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-import ebbflow.ops.foundation  # noqa: F401  (operators)
+import ebbflow as tf
+import ebbflow.ops.foundation
 from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.graph.collections import GraphKeys
@@ -155,3 +156,8 @@ def test_old_ops():
         assert summary.get_summary_description(node.op.node_def).type_hint == "vector"
         with pytest.raises(ValueError, match="Can't get_summary_description on Const"):
             summary.get_summary_description(node.op.inputs[0].op.node_def)
+
+
+def test_a_sound_has_one_sample_rate():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="sample_rate must be rank-0 or contain a single value"):
+        tf.raw_ops.AudioSummaryV2(tag="x", tensor=[[1.0]], sample_rate=[2.0, 2.0])

@@ -148,6 +148,12 @@ def test_threads_are_checked(case):
         bad.join()
 
 
+def test_rows_of_bytes_that_end_in_zeros(case):
+    case.assertAllEqual([[b"\0"], [b"a", b"b\0"]], tf.ragged.constant([[b"\0"], [b"a", b"b\0"]]))
+    with pytest.raises(AssertionError):
+        case.assertAllEqual([[b"\0"], [b"a", b"b"]], tf.ragged.constant([[b"\0"], [b"a", b"b\0"]]))
+
+
 def test_temporary_directories_are_removed():
     test = TestCase("run")
     place = test.get_temp_dir()

@@ -35,6 +35,8 @@ from ebbflow.ops.sizes import int_vector, is_static, shape_of
 def reduced_dims(input: Known, reduction_indices: Known, *, keep_dims: bool) -> Dims:
     """The input's dims without the axes folded, or with 1 in their place."""
     dims, given = input.dims, reduction_indices.value
+    if reduction_indices.dims is not None and len(reduction_indices.dims) > 1:
+        raise errors.StaticShapeError(f"Shape must be at most rank 1 but is rank {len(reduction_indices.dims)}")
     if dims is None:
         return None
     if given is None:

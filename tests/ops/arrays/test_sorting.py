@@ -147,3 +147,12 @@ def test_refusals(refusal, mode):
 def test_joined_shapes_must_agree():
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"Input shapes do not match: \[2\] vs. \[1\]"):
         format_join.string_join([["a", "c"], ["b"]])
+
+
+@pytest.mark.parametrize("classes", [5, 255, 256, 600])
+def test_in_top_k_counts_many_classes(classes):
+    x = np.random.default_rng(1).normal(size=[40, classes]).astype("f")
+    targets = np.arange(40) * 7 % classes
+    places = (x > x[np.arange(40), targets][:, None]).sum(1)
+    for k in (1, 3, classes - 1):
+        assert sorting.in_top_k(targets, x, k).numpy().tolist() == (places < k).tolist()

@@ -196,3 +196,8 @@ class TestArgMax:
             )
             Refusal(tf.argmax, args("0 3"), says="Reduction axis 0 is empty").check_value(mode)
             Refusal(lambda x: tf.argmax(x, [0]), args("2 3"), says="must be a scalar").check_value(mode)
+
+
+def test_axes_are_no_matrix_in_a_graph():
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="must be at most rank 1 but is rank 2"):
+        tf.reduce_sum(np.ones((2, 3)), np.array([[0], [1]]))
