@@ -18,7 +18,7 @@ except ImportError:  # a NumPy that keeps them elsewhere
     _functions = None  # type: ignore[assignment]
 
 ONE_THREAD = 8192
-"""Of up to so many numbers OpenBLAS makes a sum with one thread; two wait for each other where others keep cores busy."""
+"""Of up to so many numbers OpenBLAS makes a sum with one thread; two would wait for each other on busy cores."""
 
 _masks: dict[tuple[int, int], np.ndarray] = {}
 
