@@ -53,9 +53,15 @@ def undivided() -> Iterator[None]:
             _changed.notify_all()
 
 
-def _before() -> None:
+def wait() -> None:
+    """Wait until a fork divides nobody from what it does, and have nobody begin until `go_on`."""
     _changed.acquire()
     _changed.wait_for(lambda: not _busy.keys() - {threading.get_ident()}, PATIENCE)
+
+
+def go_on() -> None:
+    """Let others go on in the process that has forked."""
+    _changed.release()
 
 
 def _in_child() -> None:
@@ -68,4 +74,4 @@ def _in_child() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before, after_in_parent=lambda: _changed.release(), after_in_child=_in_child)
+    os.register_at_fork(before=wait, after_in_parent=go_on, after_in_child=_in_child)

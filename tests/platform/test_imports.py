@@ -1,6 +1,8 @@
 """Imports in the background, and those of the program beside them."""
 
 import importlib
+import os
+import subprocess
 import sys
 import threading
 
@@ -89,3 +91,37 @@ def test_the_lock_is_given_back_after_an_error():
     done = []
     in_background(lambda: done.append(importlib.reload(importlib.import_module("colorsys")))).join(30)
     assert done
+
+
+FORK = """
+import _imp, logging, os, signal, threading, time
+from ebbflow.platform import imports
+signal.alarm(60)
+inside, forking = threading.Event(), threading.Event()
+
+def work():
+    with imports.alone():
+        inside.set()
+        forking.wait()
+        time.sleep(0.3)  # meanwhile the other thread has begun to fork
+        logging.getLogger("asked for while imported")
+
+thread = threading.Thread(target=work)
+thread.start()
+inside.wait()
+forking.set()
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    logging.getLogger("in the child")
+    threading.Thread(target=lambda: __import__("colorsys")).start()
+    os._exit(int(_imp.lock_held()))
+thread.join()
+print(os.waitpid(child, 0)[1], _imp.lock_held())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+def test_a_fork_waits_for_the_import_with_no_lock_that_it_asks_for():
+    ran = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], capture_output=True, text=True)
+    assert ran.stdout.split() == ["0", "False"], (ran.returncode, ran.stderr)
