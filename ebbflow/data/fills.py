@@ -15,7 +15,7 @@ from typing import Any
 from ebbflow.data.free_order import ORDERS
 from ebbflow.data.random_words import DRAWN, Draws, Runs
 from ebbflow.ops.random.philox import Stream
-from ebbflow.ops.random.seeds import OWN
+from ebbflow.ops.random.seeds import OWN, iteration
 
 FILLS = "fills"
 """In the streams of an iteration: how the caches that it reads were filled, as `Fills`."""
@@ -83,16 +83,46 @@ class Fills:
             return {place: fill for place, fill in self._read.items() if fill is not None}
 
 
-class Below(dict[Any, Any]):
-    """The streams of an iteration as the stages below a cache see them while they fill it."""
+class Apart(dict[Any, Any]):
+    """The streams of an iteration as some of its stages see them, which have seeds of their own.
 
-    def __init__(self, around: dict[Any, Any], fill: Fill):
-        super().__init__({OWN: fill.own, DRAWN: fill.draws})
-        for key in (FILLS, ORDERS):
-            if key in around:
-                self[key] = around[key]
+    They are those below a cache while they fill it, and those of a dataset that runs beside others.
+    """
+
+    def __init__(self, around: dict[Any, Any], own: tuple[int, int], draws: Draws | None = None):
+        super().__init__({key: around[key] for key in (DRAWN, FILLS, ORDERS) if key in around})
+        self[OWN] = own
+        if draws is not None:
+            self[DRAWN] = draws
         self._around = around
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         """Return what stands under a key; streams of seeded ops are the iteration's."""
         return self._around.setdefault(key, default) if type(default) is Stream else super().setdefault(key, default)
+
+
+class Within:
+    """Elements or columns that are made apart."""
+
+    __slots__ = ("_made", "_streams")
+
+    def __init__(self, made: Any, streams: Apart):
+        self._made, self._streams = made, streams
+
+    def __iter__(self) -> Within:
+        return self
+
+    def __next__(self) -> Any:
+        around, iteration.streams = iteration.streams, self._streams
+        try:
+            return next(self._made)
+        finally:
+            iteration.streams = around
+
+    def take(self, count: int) -> Any:
+        """Return the next rows."""
+        around, iteration.streams = iteration.streams, self._streams
+        try:
+            return self._made.take(count)
+        finally:
+            iteration.streams = around

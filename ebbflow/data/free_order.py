@@ -44,8 +44,9 @@ class Mark:
 class Order:
     """The order of a stage that was started once: what was given next, time after time."""
 
-    def __init__(self, free: bool, recorded: Sequence[bytes] = (), kept: Orders | None = None):
+    def __init__(self, free: bool, recorded: Sequence[bytes] = (), kept: Orders | None = None, number: int = -1):
         self._free, self._kept = free, kept
+        self.number = number  # of this start among those of all stages of the iteration; -1: it is not known
         self._before: Iterator[int] = itertools.chain.from_iterable(map(_unpacked, recorded))
         self._again = bool(recorded)  # it does again what another did
         self._packed: list[bytes] = []
@@ -106,9 +107,10 @@ class Orders:
             start, recorded = self._starts[place], self._recorded[place]
             self._starts[place] += 1
             before = recorded[start] if start < len(recorded) else () if recorded or not self._again else None
+            number = place + start * len(self._starts)
             if start >= MOST_STARTS or before is None or not (free or before):
-                return Order(False)
-            order = self._begun[place][start] = Order(free, before, self)
+                return Order(False, number=number)
+            order = self._begun[place][start] = Order(free, before, self, number)
             return order
 
     def packed(self) -> Packed:

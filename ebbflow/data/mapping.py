@@ -16,6 +16,7 @@ from ebbflow.core.op import op
 from ebbflow.data.background import Ahead, SideBySide, width_of
 from ebbflow.data.calls import Call, Mapped, Masked, OneByOne
 from ebbflow.data.columns import Columns
+from ebbflow.data.fills import Apart, Within
 from ebbflow.data.free_order import Mark, Order, order_of
 from ebbflow.data.going_on import Failed, attempt, goes_on, told
 from ebbflow.data.pipe import (
@@ -28,14 +29,17 @@ from ebbflow.data.pipe import (
     begun_anew,
     caller,
     dataset_op,
+    left_to_chance,
     made,
     pipe_of,
     stages,
 )
 from ebbflow.data.processes import Processes, available
+from ebbflow.data.random_words import drawer
 from ebbflow.data.running import DEBUG, current
 from ebbflow.data.turns import Turns
 from ebbflow.ops.declare import FLAT
+from ebbflow.ops.random.seeds import iteration, own_seeds
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
 from ebbflow.ops.strings.arrays import as_bytes
@@ -103,9 +107,9 @@ def _(xp: Any, input_dataset: Any, other_arguments: Any, *, f: Any, run: Any) ->
     source, call, own = pipe_of(input_dataset), caller(f, other_arguments, run), Mark()
 
     def start() -> Iterator[Element]:
-        if call.facts.draws:  # as those that run side by side do
-            return SideBySide(Turns(call.numbered, call.facts.drawn_once), source.start(), 1)
         order = order_of(own, False)
+        if call.facts.draws:  # as those that run side by side do
+            return SideBySide(Turns(call.numbered, call.facts.drawn_once, order.number), source.start(), 1)
         if order.free:  # one that ran side by side was saved
             return SideBySide(call.numbered, source.start(), 1, order=order)
         return OneByOne(call, source.start(), "map")
@@ -154,7 +158,7 @@ def _(
             apart = Processes(call, count)
             note = f"{count} processes at once"
             return SideBySide(call.elsewhere(apart), source.start(), count, apart.close, note=note)
-        in_turn = Turns(call.numbered, call.facts.drawn_once) if call.facts.draws else call.numbered
+        in_turn = Turns(call.numbered, call.facts.drawn_once, order.number) if call.facts.draws else call.numbered
         entangled = call.facts.in_python or call.facts.draws  # such calls may wait for each other
         return SideBySide(in_turn, source.start(), 1 if alone else width, apart=entangled)
 
@@ -392,15 +396,18 @@ def _(
     source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
     inner = _inner(call)
     cycle, block = _cycle(cycle_length, -1), _positive(block_length, "block_length")
-    begin = lambda element: inner(element).start()
     own = Mark()
+
+    def begin(element: Element, came: threading.Event | None = None) -> Any:
+        pipe = inner(element)
+        return _here(pipe) if came is None else Ahead(pipe.start, block, "interleave", came=came).begin()
 
     def start() -> Iterator[Element]:
         order = order_of(own, False)
+        opened = each_apart(begin, order.number)
         if order.free:  # one that ran side by side was saved
-            ahead = lambda element, came: Ahead(inner(element).start, block, "interleave", came=came).begin()
-            return AsTheyCome(source.start(), ahead, cycle, block, order)
-        return Interleaved(source.start(), begin, cycle, block)
+            return AsTheyCome(source.start(), opened, cycle, block, order)
+        return Interleaved(source.start(), opened, cycle, block)
 
     return made(start, _size(source), source, call=call, mixes=own)
 
@@ -417,21 +424,48 @@ def _(
     block, own = _positive(block_length, "block_length"), Mark()
     room = int(buffer_output_elements) if int(buffer_output_elements) > 0 else max(block, 16)
 
-    def begin(element: Element) -> Iterator[Element]:
+    def begin(element: Element, came: threading.Event | None = None) -> Any:
         pipe = inner(element)
-        if current.run.mode is DEBUG or (said != b"false" and _draw(pipe)):
-            return pipe.start()
-        return Ahead(pipe.start, room, "interleave").begin()
+        if came is None and (current.run.mode is DEBUG or (said != b"false" and _draw(pipe))):
+            return _here(pipe)
+        return Ahead(pipe.start, room, "interleave", came=came).begin()
 
     def start() -> Iterator[Element]:
         free = said == b"false" or (said == b"default" and not current.run.in_order)
         order = order_of(own, free and current.run.mode is not DEBUG)
+        opened = each_apart(begin, order.number)
         if order.free:
-            ahead = lambda element, came: Ahead(inner(element).start, room, "interleave", came=came).begin()
-            return AsTheyCome(source.start(), ahead, cycle, block, order)
-        return Interleaved(source.start(), begin, cycle, block, True)
+            return AsTheyCome(source.start(), opened, cycle, block, order)
+        return Interleaved(source.start(), opened, cycle, block, True)
 
     return made(start, _size(source), source, call=call, mixes=own)
+
+
+def each_apart(begin: Callable[..., Any], stage: int) -> Callable[..., Any]:
+    """Have each dataset of an interleave take seeds of its own where it has none: side by side they ask in no order."""
+    numbers, streams = itertools.count(1), iteration.streams
+    if streams is None:
+        return begin
+    first, second = own_seeds(streams) if stage >= 0 else drawer(streams).draw()
+
+    def opened(*given: Any) -> Any:
+        own = first ^ (stage + 2) * _STAGES % 2**64, (second + next(numbers) * _DATASETS) % 2**64
+        with begun_anew(Apart(streams, own)):
+            return begin(*given)
+
+    return opened
+
+
+def _here(pipe: Pipe) -> Iterator[Element]:
+    """Begin one of the datasets of an interleave where it is asked for its elements, with its seeds."""
+    streams, begun = iteration.streams, pipe.start()
+    if streams.__class__ is not Apart or not any(map(left_to_chance, stages(pipe))):
+        return begun
+    return Within(begun, streams)
+
+
+_STAGES, _DATASETS = 0xA24BAED4963EE407, 0x9FB21C651E98DF25
+"""From the seeds of an iteration to those of a stage, and from those of one of its datasets to those of the next."""
 
 
 def _draw(pipe: Pipe) -> bool:

@@ -475,13 +475,13 @@ def loose_stages(pipe: Pipe) -> Loose:
         for stage in found:
             if stage.check is not None:
                 stage.check(pipe, stage)
-        kept = [s.memory for s in found if s.memory is not None and any(map(_left_to_chance, stages(s)))]
+        kept = [s.memory for s in found if s.memory is not None and any(map(left_to_chance, stages(s)))]
         seeded, mixing = [s for s in found if s.seeds is not None], [s for s in found if s.mixes is not None]
         pipe.without_order = Loose(tuple(seeded), tuple(mixing), tuple(kept))
     return pipe.without_order
 
 
-def _left_to_chance(stage: Pipe) -> bool:
+def left_to_chance(stage: Pipe) -> bool:
     """Return whether what a stage gives may follow from chance: in its order, its numbers or those of its datasets."""
     facts = None if stage.call is None else stage.call.facts
     return stage.seeds is not None or (facts is not None and (facts.draws or facts.gives_datasets))

@@ -13,7 +13,7 @@ from ebbflow.core.op import op
 from ebbflow.data.background import Ahead
 from ebbflow.data.columns import Block, Columns, in_memory, length, rows_of
 from ebbflow.data.file_cache import in_file
-from ebbflow.data.fills import FILLS, Below, Fill, Fills
+from ebbflow.data.fills import FILLS, Apart, Fill, Fills, Within
 from ebbflow.data.going_on import Failed, goes_on, told
 from ebbflow.data.pipe import AHEAD, NOTED, TYPED, Element, Pipe, begun_anew, dataset_op, made, pipe_of
 from ebbflow.data.running import DEBUG, current
@@ -91,31 +91,10 @@ class Memory:
         fill = None if fills is None else fills.begin(self, around)
         if fill is None:
             return begin(), None
-        streams = Below(around, fill)
+        streams = Apart(around, fill.own, fill.draws)
         with begun_anew(streams):
             begun = begin()
-        return None if begun is None else _Within(begun, streams), fill
-
-
-class _Within:
-    """What is made below a cache: elements or columns, with the streams of the fill."""
-
-    __slots__ = ("_made", "_streams")
-
-    def __init__(self, made: Any, streams: Below):
-        self._made, self._streams = made, streams
-
-    def __iter__(self) -> _Within:
-        return self
-
-    def __next__(self) -> Element:
-        with begun_anew(self._streams):
-            return next(self._made)
-
-    def take(self, count: int) -> Block | None:
-        """Return the next rows."""
-        with begun_anew(self._streams):
-            return self._made.take(count)
+        return None if begun is None else Within(begun, streams), fill
 
 
 def _kept(source: Pipe, memory: Memory) -> Iterator[Element]:

@@ -122,11 +122,11 @@ def seeds_of(seed: int, seed2: int, anew: bool) -> Seeds:
     """Return the seeds for iterations of a dataset asked for with these two."""
     if not seed and not seed2:
         streams: Any = iteration.streams
-        seed, seed2 = by_chance() if streams is None else _drawer(streams).draw()
+        seed, seed2 = by_chance() if streams is None else drawer(streams).draw()
     return Seeds(seed, seed2, anew)
 
 
-def _drawer(streams: dict[Any, Any]) -> Seeds:
+def drawer(streams: dict[Any, Any]) -> Seeds:
     """Return where datasets that are made while an iteration runs take their seeds from."""
     known = streams.get("datasets")
     return known if known is not None else streams.setdefault("datasets", Seeds(*own_seeds(streams), anew=True))

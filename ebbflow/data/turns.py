@@ -23,18 +23,23 @@ _STEP = 0x9E3779B97F4A7C15
 
 _MASK = 2**64 - 1
 
+_MADE = 1 << 40
+"""The number of the first stage of those that functions make."""
+
 
 class Turns:
     """Whose turn it is at each of the ops in the calls of one function over one iteration."""
 
-    def __init__(self, call: Callable[[int, Any], Any], once: frozenset[Any]):
+    def __init__(self, call: Callable[[int, Any], Any], once: frozenset[Any], stage: int = -1):
         self._call, self._once = call, once  # the nodes that each call comes to once
         self._changed = threading.Condition()
         self._done = 0  # all calls for elements below this are over
         self._over: set[int] = set()  # and these
         self._passed: dict[Any, int] = {}  # of a node: the first element that has not drawn there yet
         self._streams: Any = {} if iteration.streams is None else iteration.streams
-        self._stage = next(self._streams.setdefault("stages", itertools.count()))
+        if stage < 0:  # known to nobody: those of datasets that a function makes, which start one after the other
+            stage = next(self._streams.setdefault("stages", itertools.count())) + _MADE
+        self._stage = stage
 
     def __call__(self, number: int, element: Any) -> Any:
         """Call the function for an element, in a thread that draws in its turn."""

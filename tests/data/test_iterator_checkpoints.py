@@ -37,6 +37,21 @@ CHAINS = {
     "shuffled inside": lambda calls=None: Dataset.range(5).interleave(
         lambda x: Dataset.range(x, x + 9).shuffle(4).repeat(2), cycle_length=3, num_parallel_calls=calls
     ),
+    "nested": lambda calls=None: Dataset.range(6).interleave(
+        lambda x: (
+            Dataset.range(x, x + 2)
+            .interleave(lambda y: Dataset.range(y, y + 3).shuffle(3), 2, num_parallel_calls=calls)
+            .repeat(2)
+        ),
+        cycle_length=2,
+        num_parallel_calls=calls,
+    ),
+    "random side by side": lambda calls=None: Dataset.zip(
+        (
+            Dataset.range(40).map(lambda x: tf.random.uniform([]), num_parallel_calls=calls).prefetch(1),
+            Dataset.range(40).map(lambda x: tf.random.uniform([]), num_parallel_calls=calls).prefetch(1),
+        )
+    ).map(lambda x, y: tf.stack([x, y])),
     "groups": lambda calls=None: (
         Dataset.range(60).shuffle(9).group_by_window(lambda x: x % 3, lambda key, window: window.shuffle(4).batch(2), 6)
     ),
