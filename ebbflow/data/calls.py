@@ -41,7 +41,8 @@ class Facts:
         self.in_python = _anywhere(body, lambda op: op in IN_PYTHON)
         self.draws = draws(body)
         """Whether the function, or one that it gives to a dataset, draws random numbers."""
-        self.gives_datasets = any(t.dtype.base_dtype is dtypes.variant for t in body.outputs)
+        self.chance = self.draws or _anywhere(body, lambda op: getattr(op, "seeded", False))
+        """Whether it does, or makes datasets in random order."""
         repeats = any(node.type == "Enter" for node in nodes)
         self.drawn_once = frozenset([node for node in nodes if node._op.facts.random and not repeats])
         """The nodes of random ops that each call comes to once, at most."""

@@ -404,7 +404,7 @@ def _(
 
     def start() -> Iterator[Element]:
         order = order_of(own, False)
-        opened = each_apart(begin, order.number)
+        opened = each_apart(begin, order.number) if call.facts.chance else begin
         if order.free:  # one that ran side by side was saved
             return AsTheyCome(source.start(), opened, cycle, block, order)
         return Interleaved(source.start(), opened, cycle, block)
@@ -433,7 +433,7 @@ def _(
     def start() -> Iterator[Element]:
         free = said == b"false" or (said == b"default" and not current.run.in_order)
         order = order_of(own, free and current.run.mode is not DEBUG)
-        opened = each_apart(begin, order.number)
+        opened = each_apart(begin, order.number) if call.facts.chance else begin
         if order.free:
             return AsTheyCome(source.start(), opened, cycle, block, order)
         return Interleaved(source.start(), opened, cycle, block, True)

@@ -167,6 +167,7 @@ class DatasetOp(Op):
     idle: int | None = None  # the count with which it does nothing, of those that take one
     keeps = False  # whether elements are kept, in memory or the file that is given
     silent = False  # whether nobody tells it from what it is made of
+    seeded = False  # whether it is asked for with seeds, and takes some where there are none
 
     def kernel(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Declare how the op computes, and have the pipe labelled."""
@@ -204,6 +205,7 @@ def dataset_op(text: str, lasting: bool = False, looks_back: bool = False, **fac
     """Declare an op that makes a dataset."""
     declared = DatasetOp(text, "copyable")
     declared.lasting, declared.looks_back = lasting, looks_back
+    declared.seeded = "seed" in text.partition("->")[0]
     for name, value in facts.items():
         setattr(declared, name, value)
     declared.shape(scalar)
@@ -483,8 +485,7 @@ def loose_stages(pipe: Pipe) -> Loose:
 
 def left_to_chance(stage: Pipe) -> bool:
     """Return whether what a stage gives may follow from chance: in its order, its numbers or those of its datasets."""
-    facts = None if stage.call is None else stage.call.facts
-    return stage.seeds is not None or (facts is not None and (facts.draws or facts.gives_datasets))
+    return stage.seeds is not None or (stage.call is not None and stage.call.facts.chance)
 
 
 def mixing(pipe: Pipe, inputs: Sequence[Pipe]) -> tuple[Pipe, ...]:
