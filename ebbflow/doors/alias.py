@@ -42,6 +42,9 @@ WRAPPERS = (
 TRAINER = "keras.src.backend.tensorflow.trainer"
 """Where models with us behind them fit and predict."""
 
+ESTIMATORS = f"{PACKAGE}.doors.estimator_package"
+"""Which knows the TensorFlow that `tensorflow_estimator` finds, also if a program imports that itself."""
+
 ORBAX = "keras.src.callbacks.orbax_checkpoint"
 """A module that imports JAX to give releases before ours one name more."""
 
@@ -104,6 +107,7 @@ def name_modules() -> None:
     the objects that every collection of garbage walks over.
     """
     watch.after_import("keras", lambda keras: _name_classes())
+    watch.load_within("tensorflow_estimator", lambda: importlib.import_module(ESTIMATORS).prepared())
     for name in WRAPPERS:
         watch.load_when_used(name)
     watch.load_without(ORBAX, "jax")

@@ -43,7 +43,18 @@ def shown(era: int) -> ModuleType:
 @functools.cache
 def _package() -> ModuleType:
     alias.install()
-    with alias.needs((PACKAGE,), HINT), _tensorflow_of_its_own():
+    with alias.needs((PACKAGE,), HINT), prepared():
+        importlib.import_module(f"{PACKAGE}._api.v2.estimator")
+        return importlib.import_module(PACKAGE)
+
+
+@contextlib.contextmanager
+def prepared() -> Iterator[None]:
+    """Have the package imported inside the block find the TensorFlow it was written against, whoever imports it."""
+    if _within:
+        yield
+        return
+    with _tensorflow_of_its_own():
         for root, era in ROOTS.items():
             names, keras = vars(importlib.import_module(root)), keras_package.keras_2(era)
             names["keras"] = keras
@@ -51,8 +62,15 @@ def _package() -> ModuleType:
                 names.update({name: getattr(keras, name) for name in ("losses", "metrics", "optimizers")})
         if context.switches.tf1:
             _say_nothing_of_its_end()
-        importlib.import_module(f"{PACKAGE}._api.v2.estimator")
-        return importlib.import_module(PACKAGE)
+        _within.append(True)
+        try:
+            yield
+        finally:
+            _within.clear()
+
+
+_within: list[bool] = []
+"""Not empty while the package is imported."""
 
 
 def _say_nothing_of_its_end() -> None:

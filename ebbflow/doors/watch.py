@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from importlib.machinery import ModuleSpec
 from importlib.util import LazyLoader, find_spec
 from types import ModuleType
@@ -31,6 +32,11 @@ def load_when_used(name: str) -> None:
 def load_without(name: str, other: str) -> None:
     """Have a module find that `other` is not installed while it is loaded, unless somebody has imported that before."""
     _wrap(name, lambda loader: _Without(loader, other))
+
+
+def load_within(name: str, around: Callable[[], AbstractContextManager[Any]]) -> None:
+    """Have a module loaded inside `with around():`."""
+    _wrap(name, lambda loader: _Within(loader, around))
 
 
 def _wrap(name: str, wrap: Callable[[Any], Any]) -> None:
@@ -108,6 +114,18 @@ class _Without(_Around):
         finally:
             if hidden:
                 del sys.modules[self._other]
+
+
+class _Within(_Around):
+    """Loads the module in a block."""
+
+    def __init__(self, loader: Any, around: Callable[[], AbstractContextManager[Any]]) -> None:
+        super().__init__(loader)
+        self._around = around
+
+    def exec_module(self, module: ModuleType) -> None:
+        with self._around():
+            super().exec_module(module)
 
 
 _finder = _Finder()

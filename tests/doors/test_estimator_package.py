@@ -102,6 +102,22 @@ def test_programs_of_tensorflow_1_are_not_told_to_use_keras():
     assert told == ["0", "ebbflow.platform.deprecation"]
 
 
+@pytest.mark.parametrize("first", ["import ebbflow.compat.alias; ebbflow.compat.alias.install()", "import ebbflow.v1"])
+def test_programs_may_import_the_package_themselves(first):
+    told = python(f"""
+        {first}
+        import ebbflow.compat.alias
+        ebbflow.compat.alias.install()
+        from tensorflow_estimator.python.estimator.canned import dnn
+        import tensorflow as tf
+
+        print(dnn.tf is tf, dnn.tf.keras.__version__[0], tf.estimator.DNNClassifier.__module__ == dnn.__name__)
+        tf.estimator.DNNClassifier([4], [tf.feature_column.numeric_column("x")]).train(
+            lambda: tf.data.Dataset.from_tensors(({{"x": [[1.0], [2.0]]}}, [0, 1])), steps=1)
+    """)
+    assert told == ["False", "2", "True"]
+
+
 def test_heads_without_a_graph():
     program = """
         import ebbflow as tf

@@ -1,5 +1,6 @@
 """What happens to modules while they are imported: afterwards, later, or with less than there is."""
 
+import contextlib
 import importlib
 import sys
 
@@ -51,3 +52,18 @@ def test_load_without(module, before):
     assert importlib.import_module(module).found is before
     assert ("watched_other" in sys.modules) is before
     assert importlib.import_module("watched_other").__name__ == "watched_other"
+
+
+def test_load_within(module):
+    seen = []
+
+    @contextlib.contextmanager
+    def around():
+        seen.append("begins")
+        yield
+        seen.append(len(sys.watched_loads))
+
+    watch.load_within(module, around)
+    assert not seen
+    importlib.import_module(module)
+    assert seen == ["begins", 1]
