@@ -138,6 +138,7 @@ class Era:
     modules: set[str] = field(default_factory=set)  # every module the program imports, by full name
     keras_2: set[str] = field(default_factory=set)  # what speaks for Keras 2
     compared: set[str] = field(default_factory=set)  # what the program compares `tf.__version__` with, as text
+    stops: set[str] = field(default_factory=set)  # files that Python 3 cannot run, being Python 2
     graphs: set[str] = field(default_factory=set)  # of GRAPHS and ASKING, what it uses
 
     @property
@@ -208,7 +209,9 @@ def of_program(script: str | Iterable[str], path: Iterable[str] = ()) -> Era:
                 source = stream.read()
         except OSError:
             continue
-        imported = set(_read(source, era, package=os.path.dirname(file)))
+        imported = set(_read(source, era, file))
+        if file in era.stops or files.stops(source, file):
+            era.stops.add(file)
         waiting += [found for name in sorted(imported) if (found := own_file(name, directories)) is not None]
     return era
 
@@ -226,14 +229,15 @@ def own_file(module: str, directories: Iterable[str]) -> str | None:
     return None
 
 
-def _read(source: str | bytes, era: Era, package: str = "") -> list[str]:
+def _read(source: str | bytes, era: Era, file: str = "") -> list[str]:
     """Add what a source says to `era`; return the modules it imports."""
-    imported = _read_names(source, era, package)
+    imported = _read_names(source, era, file)
     era.modules |= set(imported)
     return imported
 
 
-def _read_names(source: str | bytes, era: Era, package: str) -> list[str]:
+def _read_names(source: str | bytes, era: Era, file: str) -> list[str]:
+    package = os.path.dirname(file)
     beside: list[str] = []  # Python 2 looks in the importer's package first
     try:
         tree = ast.parse(source)
@@ -241,6 +245,7 @@ def _read_names(source: str | bytes, era: Era, package: str) -> list[str]:
         translated = files.parsed(source)
         if translated is None:
             return _read_text(source, era)
+        era.stops |= {file} if files.is_python2(source) else set()
         tree = translated
         beside = [
             os.path.join(package, *name.split(".")) for name in _imports(tree, package) if not os.path.isabs(name)

@@ -71,6 +71,7 @@ def run(
     _set_path(directory)
     sys.argv = [{"script": name, "code": "-c", "stdin": "-"}.get(kind, "-m"), *args]
     found, source_text = _evidence(kind, name, directory)
+    files.begin(found.files[:1], found.stops, [directory, *_own_places()])
     program = Program(_homes(directory), sources=() if directory else ("<string>", "<stdin>"))
     lender = Lender(program)
     files.install(program)

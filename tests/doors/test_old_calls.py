@@ -8,6 +8,7 @@ import types
 import pytest
 
 from ebbflow.doors import old_calls
+from ebbflow.platform import files
 
 OWN, FOREIGN = "/program/train.py", "/elsewhere/library.py"
 
@@ -147,3 +148,15 @@ def test_nothing_is_no_place_to_split(keeper, monkeypatch, expression, value):
 def test_functions_a_release_does_not_have_are_left_out(keeper):
     for name in old_calls.THEN:
         old_calls.teach(keeper, types.ModuleType(name))
+
+
+def test_what_is_no_text_is_read_as_bytes(keeper, tmp_path):
+    (tmp_path / "picture.jpg").write_bytes(b"\xff\xd8\xff")
+    (tmp_path / "text").write_bytes(b"text")
+    kind = type("GFile", (files.GFile,), {"read": files.GFile.read})
+    old_calls.teach(keeper, module_of("ebbflow.platform.files", GFile=kind))
+    scope = {"GFile": kind, "place": str(tmp_path)}
+    assert ask("GFile(place + '/picture.jpg', 'r').read()", OWN, **scope) == b"\xff\xd8\xff"
+    assert ask("GFile(place + '/text', 'r').read()", OWN, **scope) == "text"
+    with pytest.raises(UnicodeDecodeError):
+        ask("GFile(place + '/picture.jpg', 'r').read()", FOREIGN, **scope)

@@ -1,5 +1,6 @@
 """Numbers of arrays of one element: for the program's own code, where NumPy refuses."""
 
+import io
 import math
 import types
 
@@ -83,3 +84,14 @@ def test_arrays_without_axes_convert_as_ever(keeper):
 
 def test_it_can_be_done_here():
     assert old_numbers.possible()
+
+
+def test_arrays_of_one_element_are_sizes(keeper):
+    if not REFUSED:
+        return
+    assert ask("bytes(3).__len__() + list(range(9))[np.array([2])]", OWN) == 5
+    assert ask("io.BytesIO(b'abc').read(np.array([2]))", OWN, io=io) == b"ab"
+    with pytest.raises(TypeError):
+        ask("list(range(9))[np.array([2])]", FOREIGN)
+    with pytest.raises(TypeError):
+        ask("list(range(9))[np.array([2, 3])]", OWN)

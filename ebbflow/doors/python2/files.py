@@ -13,6 +13,7 @@ import ast
 import functools
 import importlib
 import importlib.util
+import itertools
 import os
 import re
 import sys
@@ -85,6 +86,62 @@ def compiled(data: bytes | str, file: str, main: bool = False) -> CodeType:
     if main and file in told and told[file] == "Python 2":
         main_is_old = True
     return found or code  # type: ignore[return-value]
+
+
+def begin(script: list[str], stop: set[str], path: list[str]) -> None:
+    """Decide of a script whether it ran on Python 2: it stops on Python 3, or imports at its top what does.
+
+    `stop` are the files that do, of all that it may import; `path` is where modules are looked for.
+    """
+    global main_is_old
+    waiting, seen = list(script) if stop else [], set[str]()
+    while waiting and not main_is_old:
+        file = waiting.pop()
+        main_is_old = file in stop
+        if not main_is_old and file not in seen:
+            seen.add(file)
+            waiting += _imported_files(file, path)
+
+
+def _imported_files(file: str, path: list[str]) -> Iterator[str]:
+    """Yield the files that a file imports whenever it is run, those of packages on the way too."""
+    try:
+        with open(file, "rb") as stream:
+            tree = ast.parse(stream.read())
+    except (OSError, SyntaxError, ValueError):
+        return
+    for statement in tree.body:
+        names: list[str] = []
+        if isinstance(statement, ast.Import):
+            names = [alias.name for alias in statement.names]
+        elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+            names = [statement.module, *(f"{statement.module}.{alias.name}" for alias in statement.names)]
+        for name in names:
+            parts = name.split(".")
+            if parts[0] in sys.modules or parts[0] in sys.stdlib_module_names:
+                continue
+            for count in range(1, len(parts) + 1):
+                places = (os.path.join(place, *parts[:count]) for place in path)
+                ways = (f"{place}{end}" for place in places for end in (".py", f"{os.sep}__init__.py"))
+                yield from itertools.islice(filter(os.path.isfile, ways), 1)
+
+
+def stops(data: bytes | str, file: str) -> bool:
+    """Return whether Python 3, which can compile a file, must stop when it runs it."""
+    beside = _beside(data, file)
+    try:
+        return bool(beside or _shows_signs(data)) and _fails_on_python3(ast.parse(data), beside)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def is_python2(source: bytes | str) -> bool:
+    """Return whether a source that Python 3 does not compile is Python 2."""
+    translation = _translation()
+    try:
+        return translation.translate(translation.text_of(source)).is_python2
+    except (translation.RefusedError, SyntaxError, UnicodeDecodeError, RecursionError, MemoryError):
+        return False
 
 
 def parsed(source: bytes | str) -> ast.Module | None:

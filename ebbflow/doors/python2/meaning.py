@@ -199,9 +199,19 @@ class Meaning(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         self.generic_visit(node)
-        if not self.divides or not isinstance(node.op, ast.Div) or _is_float(node.left) or _is_float(node.right):
+        if isinstance(node.op, ast.Add) and not self.whole:
+            node.left, node.right = _as_list(node.left), _as_list(node.right)
+        if not isinstance(node.op, ast.Div) or _is_float(node.left) or _is_float(node.right):
             return node
-        return _at(_call("__py2_divide__", node.left, node.right), node)
+        if not self.divides and self.whole:
+            return node
+        return _at(_call("__py2_divide__" if self.whole else "__py2_try_to_divide__", node.left, node.right), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        if not self.whole and isinstance(node.ctx, ast.Load):
+            node.value = _as_list(node.value)
+        return node
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         self.generic_visit(node)
@@ -214,8 +224,8 @@ class Meaning(ast.NodeTransformer):
         method = node.func
         if not self.whole or not isinstance(method, ast.Attribute):
             return node
-        if method.attr in VIEWS and not node.args and not node.keywords:
-            return _at(_call("__py2_listed__", node), node)
+        if _as_list(node) is not node:
+            return _as_list(node)
         given = len(node.args) + len(node.keywords)
         if (method.attr == "sort" and given) or method.attr in ("encode", "decode"):
             node.args.insert(0, method.value)
@@ -224,6 +234,14 @@ class Meaning(ast.NodeTransformer):
             node.args.insert(0, method.value)
             node.func = _at(ast.Name(id="__py2_translate__", ctx=ast.Load()), method)
         return node
+
+
+def _as_list(node: ast.expr) -> ast.expr:
+    """Return `d.keys()` and its like as a list; where it is added to or has an index, nothing else can be meant."""
+    method = node.func if isinstance(node, ast.Call) and not node.args and not node.keywords else None
+    if not isinstance(method, ast.Attribute) or method.attr not in VIEWS:
+        return node
+    return _at(_call("__py2_listed__", node), node)
 
 
 def _with_target(target: ast.expr, name: str, body: ast.expr) -> ast.expr:

@@ -18,7 +18,6 @@ import importlib.util
 import io
 import itertools
 import json
-import math
 import operator
 import os
 import pickle
@@ -278,7 +277,7 @@ NAMES: dict[str, dict[str, Any]] = {
         **{name: _to_text(getattr(base64, name)) for name in ("b64encode", "standard_b64encode", "urlsafe_b64encode")},
         "encodestring": _to_text(base64.encodebytes), "decodestring": lambda data: base64.decodebytes(_data(data)),
     },
-    "math": {"floor": lambda x: float(math.floor(x)), "ceil": lambda x: float(math.ceil(x))},
+    "math": {"floor": words.floor, "ceil": words.ceil},
     "subprocess": {"check_output": check_output},
 }  # fmt: skip
 """Modules that Python 2 had -> names of theirs that today's have not, or take no text for."""
@@ -315,11 +314,11 @@ def importing(then: bool) -> Callable[..., Any]:
         first = name.partition(".")[0]
         if level or not (has_view(name) or has_view(first)):
             return _or_gone(python, name, globals, locals, fromlist, level)
-        seen = then or name in ADDED or name == "urllib"
-        if has_view(name) and (fromlist or "." not in name) and (seen or not _exists(name)):
-            return view(name)
+        of_today = (then or name in ADDED or name == "urllib") and first in sys.stdlib_module_names
+        if has_view(name) and (fromlist or "." not in name) and (of_today or not _exists(name)):
+            return view(name)  # a `new.py` of the program's own comes before what Python 2 had
         found = python(name, globals, locals, fromlist, level)
-        return found if fromlist or not (then or first in ADDED) else view(first)
+        return view(first) if not fromlist and (then or first in ADDED) and has_view(first) and of_today else found
 
     return find
 

@@ -163,6 +163,14 @@ def divide(a: Any, b: Any) -> Any:
     return a / b
 
 
+def try_to_divide(a: Any, b: Any) -> Any:
+    """`a / b` as today; as Python 2 divided, where that fails."""
+    try:
+        return a / b
+    except TypeError:
+        return divide(a, b)
+
+
 def divide_in_place(a: Any, b: Any) -> Any:
     """`a /= b`."""
     if isinstance(a, np.ndarray):
@@ -449,6 +457,11 @@ def as_list(*args: Any) -> list[int]:
     return list(range(*args))
 
 
+def whole_numbers(*args: Any) -> range:
+    """`xrange` in a file that divides as today: Python 2 took no floats, so what is one was an integer then."""
+    return range(*(math.floor(one) if isinstance(one, float) else one for one in args))
+
+
 def mapped(function: Any, *values: Any) -> list[Any]:
     """`map`: shorter rows go on with None."""
     if len(values) == 1:
@@ -465,6 +478,38 @@ def filtered(function: Any, values: Any) -> Any:
     return tuple(found) if isinstance(values, tuple) else list(found)
 
 
+class Whole(float):
+    """A float without a fraction, which is an index as well: NumPy took floats for indices until 1.12."""
+
+    def __index__(self) -> int:
+        return int(self)
+
+
+def _whole_result(name: str) -> Callable[[Any, Any], Any]:
+    plain = getattr(float, name)
+
+    def compute(self: Any, other: Any) -> Any:
+        found = plain(self, other)
+        whole = isinstance(other, (int, Whole)) and isinstance(found, float) and math.isfinite(found)
+        return Whole(found) if whole else found
+
+    return compute
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul"):
+    setattr(Whole, f"__{_name}__", _whole_result(f"__{_name}__"))
+
+
+def floor(number: Any) -> Whole:
+    """`math.floor`, which gave a float."""
+    return Whole(math.floor(number))
+
+
+def ceil(number: Any) -> Whole:
+    """`math.ceil`, which gave a float."""
+    return Whole(math.ceil(number))
+
+
 def rounded(number: Any, ndigits: int = 0) -> float:
     """`round`: halves go away from zero, and it is a float."""
     value = float(number)
@@ -473,7 +518,8 @@ def rounded(number: Any, ndigits: int = 0) -> float:
     with decimal.localcontext() as context:
         context.prec = 400
         step = decimal.Decimal(1).scaleb(-ndigits)
-        return float(decimal.Decimal(value).quantize(step, decimal.ROUND_HALF_UP))
+        found = float(decimal.Decimal(value).quantize(step, decimal.ROUND_HALF_UP))
+    return found if ndigits > 0 else Whole(found)
 
 
 def reload(module: ModuleType) -> ModuleType:
@@ -525,6 +571,10 @@ CHANGED: dict[str, Any] = {
 """Names that mean something else today, and those that `meaning` uses."""
 
 
+DIVIDING = {"__py2_try_to_divide__": try_to_divide, "__py2_listed__": listed}
+"""What `meaning` uses in files that are lent names."""
+
+
 def _module(name: str, names: dict[str, Any]) -> Any:
     module = ModuleType(name)
     vars(module).update({**vars(builtins), **names, "__name__": name})
@@ -534,5 +584,5 @@ def _module(name: str, names: dict[str, Any]) -> Any:
 MODULE: Any = _module("__builtin__", {**LENT, **CHANGED})
 """`__builtin__`, as the program's files of Python 2 have it."""
 
-LENDING: Any = _module("builtins", LENT)
+LENDING: Any = _module("builtins", {**LENT, "xrange": whole_numbers, **DIVIDING})
 """`builtins`, with what is lent to files of Python 3 that use names of Python 2."""

@@ -188,7 +188,7 @@ def test_a_program_of_python_2(tmp_path):
 def test_files_of_a_python_3_program_are_decided_one_by_one(tmp_path):
     write(
         tmp_path,
-        prog="import old, new\nprint(old.half, new.half, new.total({1: 2}), 7 / 2)\n",
+        prog="import new\nif 1: import old\nprint(old.half, new.half, new.total({1: 2}), 7 / 2)\n",
         old="print 'old'\nhalf = 7 / 2\n",
         new="half = 7 / 2\ndef total(d): return sum(v for k, v in d.iteritems())\n",
     )
@@ -197,6 +197,27 @@ def test_files_of_a_python_3_program_are_decided_one_by_one(tmp_path):
     assert run.stderr == (
         "ebbflow: read as Python 2: old.py\nebbflow: lent to this program, because only Python 2 has them: iteritems\n"
     )
+
+
+def test_a_script_that_imports_python_2_at_its_top_ran_on_it(tmp_path):
+    write(tmp_path / "models", **{"__init__": "from net import HALF\n", "net": "HALF = 7 / 2\n"})
+    write(tmp_path, middle="import models\nhalf = models.HALF\n")
+    write(tmp_path, prog="import middle\nprint(middle.half, 9 / 2)\n")
+    assert ebbflow("run", "prog.py", cwd=tmp_path).stdout == "(3, 4)\n"
+    write(tmp_path, maybe="try:\n    import models\nexcept ImportError:\n    pass\nprint(9 / 2)\n")
+    assert ebbflow("run", "maybe.py", cwd=tmp_path).stdout == "4.5\n"
+
+
+def test_where_today_fails_files_that_are_lent_names_divide_as_then():
+    class Old:
+        def __div__(self, other):
+            return f"div {other}"
+
+    scope = {"Old": Old}
+    source = "def f(x): return isinstance(x, unicode)\nfound = Old() / 2, 7 / 2, list(xrange(7 / 2))"
+    source += ", {1: 2}.keys()[0], [0] + {1: 2}.values()\n"
+    exec(files.compiled(f"if 1:\n    {source.replace(chr(10), chr(10) + '    ')}\n", "/program/a.py"), scope)
+    assert scope["found"] == ("div 2", 3.5, [0, 1, 2], 1, [0, 2]) and files.told == {"/program/a.py": "unicode, xrange"}
 
 
 def test_modules_code_standard_input_and_processes(tmp_path):
