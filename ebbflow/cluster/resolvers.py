@@ -330,6 +330,12 @@ class SlurmClusterResolver(ClusterResolver):
         shared = self._gpus_per_node // max(*self._per_node.values(), 1)
         self._gpus_per_task = shared if gpus_per_task is None else gpus_per_task
         self._auto_set_gpu = auto_set_gpu
+        for node, count in self._per_node.items():
+            if count * self._gpus_per_task > self._gpus_per_node:
+                raise RuntimeError(
+                    f"Requested more GPUs per node than available: {node} has {self._gpus_per_node}, its {count} tasks "
+                    f"ask for {self._gpus_per_task} each"
+                )
 
     @staticmethod
     def _tasks_on(nodes: list[str], wanted: Any) -> dict[str, int]:

@@ -20,7 +20,7 @@ from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert, instant
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import TensorLike
-from ebbflow.distribute.mesh import UNSHARDED, Layout, Mesh
+from ebbflow.distribute.mesh import UNSHARDED, Layout, Mesh, create_mesh
 from ebbflow.engines import devices
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.sharded import ShardedArray, sharding_of
@@ -284,9 +284,26 @@ def initialize_accelerator_system(
     return kind
 
 
-initialize_multi_client = initialize_accelerator_system  # there is one client
+initialize_multi_client = initialize_tpu_system = initialize_accelerator_system  # there is one client
 
 
 def shutdown_accelerator_system() -> None:
     """Forget which mesh is the default one; devices stay as long as the process."""
     _thread.mesh = None
+
+
+shutdown_tpu_system = shutdown_accelerator_system
+
+
+def create_tpu_mesh(
+    mesh_dim_names: Sequence[str], mesh_shape: Sequence[int], mesh_name: str, ring_dims: int | None = None,
+    ring_axes: Sequence[str] | None = None, ring_bounds: Sequence[int] | None = None,
+    can_split_host_across_rings: bool = True, build_ring_across_rings: bool = False,
+    rotate_ring_across_rings: bool = False, use_xla_spmd: bool = False,
+) -> Mesh:  # fmt: skip
+    """Return a mesh of TPUs; how rings of them lie is XLA's to say."""
+    if not devices.list_logical_devices("TPU"):
+        raise ValueError(
+            "Invalid TPU topology, run dtensor.initialize_tpu_system() first: create_tpu_mesh finds no TPU here"
+        )
+    return create_mesh(list(zip(mesh_dim_names, mesh_shape, strict=True)), mesh_name, device_type="TPU")

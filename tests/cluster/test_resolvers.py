@@ -97,13 +97,20 @@ def test_slurm(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "gpus, given, expected", [("0,1,2,3", {}, 2), ("0", {}, 0), ("", {}, 0), ("0,1", {"gpus_per_task": 2}, 2)]
+    "gpus, given, expected", [("0,1,2,3", {}, 2), ("0", {}, 0), ("", {}, 0), ("0,1,2,3", {"gpus_per_task": 1}, 1)]
 )
 def test_slurm_shares_the_gpus_of_a_node_among_its_tasks(monkeypatch, gpus, given, expected):
     for name, value in {"PROCID": "0", "STEP_NODELIST": "n[1-2]", "STEP_TASKS_PER_NODE": "2(x2)"}.items():
         monkeypatch.setenv(f"SLURM_{name}", value)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", gpus)
     assert resolvers.SlurmClusterResolver(**given).num_accelerators() == {"GPU": expected}
+    for given in (
+        {"gpus_per_task": 3},
+        {"gpus_per_node": 0, "gpus_per_task": 1},
+        {"gpus_per_node": 3, "gpus_per_task": 2},
+    ):
+        with pytest.raises(RuntimeError, match="more GPUs per node than available: n1 has"):
+            resolvers.SlurmClusterResolver(**given)
 
 
 @pytest.mark.parametrize(

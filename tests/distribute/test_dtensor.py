@@ -242,6 +242,17 @@ def case_refusals(tf, np, dtensor, mesh):
     refused(tf.errors.OpError, "Unique", lambda: tf.function(lambda x: tf.unique(x).y)(x))
 
 
+def case_names_of_tpus(tf, np, dtensor, mesh):
+    assert dtensor.initialize_tpu_system() == "CPU"
+    try:
+        dtensor.create_tpu_mesh(["x"], [1], "m")
+    except ValueError as error:
+        assert "Invalid TPU topology" in str(error)
+    else:
+        raise AssertionError("not refused")
+    dtensor.shutdown_tpu_system()
+
+
 CASES = {name: case for name, case in globals().items() if name.startswith("case_")}
 HEAD = """
 import os

@@ -76,7 +76,7 @@ distribute.: DistributedDataset DistributedIterator InputOptions
 experimental.dtensor.: DTensorCheckpoint DTensorDataset
 experimental.dtensor.: DVariable barrier call_with_layout check_layout copy_to_mesh default_mesh
 experimental.dtensor.: device_name fetch_layout get_default_mesh initialize_accelerator_system is_dtensor pack relayout
-experimental.dtensor.initialize_multi_client
+experimental.dtensor.: create_tpu_mesh initialize_multi_client initialize_tpu_system shutdown_tpu_system
 experimental.dtensor.: relayout_like run_on shutdown_accelerator_system unpack
 [distribute.dtensor_saving]
 experimental.dtensor.: enable_save_as_bf16 full_job_name heartbeat_enabled job_name jobs name_based_restore
