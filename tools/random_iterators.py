@@ -7,7 +7,8 @@ all of which follow from its number alone, so that one that differs can be run a
 An iterator takes some elements and is saved; what it gives from there on must be what two others give that go on from
 the state: one over the same dataset and one over a dataset made anew, with another number of parallel calls. One of
 them is saved again on the way. Where stages leave their order free, each element must come as often as without a
-save. Errors are elements, too. `ebbflow` is imported where a chain is made.
+save. Errors are elements, too. Left out is what depends on time, here as in TensorFlow: epochs behind one that was cut
+off while a stage had read ahead. `ebbflow` is imported where a chain is made.
 """
 
 from __future__ import annotations
@@ -169,6 +170,12 @@ def _with_itself(chain: Chain, dataset: Dataset) -> Dataset:
     return chain.tf.data.Dataset.zip((dataset, dataset)).map(lambda x, y: x + 1000 * (y - x))
 
 
+def _again(chain: Chain, dataset: Dataset, count: int | None) -> Dataset:
+    if CUT & set(chain.names):  # what was read ahead of the cut has drawn numbers that the next epoch lacks
+        return dataset
+    return dataset.repeat(count)
+
+
 def _generated(chain: Chain) -> Dataset:
     signature = chain.tf.TensorSpec([], chain.tf.int64)
     return chain.tf.data.Dataset.from_generator(lambda: iter(range(50)), output_signature=signature)
@@ -198,6 +205,9 @@ def _chosen(chain: Chain) -> Dataset:
     return tf.data.Dataset.choose_from_datasets(parts, tf.data.Dataset.range(2).shuffle(2).repeat(30))
 
 
+CUT = {"late", "take, skip", "while", "cache", "cache file", "saved", "records", "snapshot", "concatenated"}
+"""Stages that end before what they read does: stages that run side by side have read ahead of them."""
+
 SOURCES: dict[str, Callable[[Chain], Dataset]] = {
     "range": lambda c: c.tf.data.Dataset.range(83),
     "slices": lambda c: c.tf.data.Dataset.from_tensor_slices(list(range(7, 77))).map(lambda x: c.tf.cast(x, "int64")),
@@ -222,8 +232,8 @@ STAGES: dict[str, Callable[[Chain, Dataset], Dataset]] = {
     "shuffle": lambda c, ds: ds.shuffle(
         c.chance.choice([2, 9, 200]), seed=c.seed(), reshuffle_each_iteration=c.chance.random() < 0.6
     ),
-    "shuffle, repeat": lambda c, ds: ds.take(20).shuffle(11, seed=c.seed()).repeat(c.chance.choice([2, 3, None])),
-    "repeat": lambda c, ds: ds.take(25).repeat(c.chance.choice([2, 3, None])),
+    "shuffle, repeat": lambda c, ds: _again(c, ds.shuffle(11, seed=c.seed()), c.chance.choice([2, 3, None])),
+    "repeat": lambda c, ds: _again(c, ds, c.chance.choice([2, 3, None])),
     "cache": lambda c, ds: ds.take(30).ignore_errors().cache().repeat(c.chance.randint(1, 3)),
     "take, skip": lambda c, ds: ds.take(60).skip(c.chance.randrange(9)),
     "shard": lambda c, ds: ds.shard(3, c.chance.randrange(3)),
