@@ -13,6 +13,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import context, device
+from ebbflow.core.convert import convert
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.messages.attrs import attr_python
@@ -355,4 +356,10 @@ def _node_of(item: Any) -> Operation:
     found = getattr(item, "op", None)
     if isinstance(found, Operation):
         return found
+    try:
+        made = None if found is not None else convert(item).op  # what stands for a tensor
+    except (AttributeError, TypeError, ValueError):
+        made = None
+    if isinstance(made, Operation):
+        return made
     raise TypeError(f"expected a node, tensor or variable of a graph, got {item!r}")

@@ -363,3 +363,23 @@ def test_a_scope_of_values_from_two_graphs_is_refused():
             pass
         with tf.compat.v1.name_scope("s", values=[a]):
             assert tf.compat.v1.get_default_graph() is graph
+
+
+class Held:
+    """Stands for a tensor, which is made when it is asked for."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def test_what_stands_for_a_tensor_has_a_place():
+    tf.register_tensor_conversion_function(Held, lambda held, *args, **kwargs: tf.convert_to_tensor(held.value))
+    with tf.Graph().as_default() as graph:
+        table = tf.ones([3, 2])
+        with graph.colocate_with(Held(table)):
+            beside = tf.constant(1)
+        assert beside.op.colocation_groups() == table.op.colocation_groups()
+        assert tf.nn.embedding_lookup(Held(table), [0, 2]).shape == [2, 2]
+        refused = pytest.raises(TypeError, match="expected a node, tensor or variable of a graph, got <object")
+        with refused, graph.colocate_with(object()):
+            pass
