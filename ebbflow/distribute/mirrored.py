@@ -33,20 +33,20 @@ class MirroredStrategy(Strategy):
 
     _collective_key_base = 0  # tests of TensorFlow's set it, so that strategies do not meet in collective ops
 
-    def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: CrossDeviceOps | None = None):
+    def __init__(self, devices: Sequence[Any] | None = None, cross_device_ops: CrossDeviceOps | None = None):
         if cross_device_ops is not None and not isinstance(cross_device_ops, CrossDeviceOps):
             raise ValueError(f"cross_device_ops must be a tf.distribute.CrossDeviceOps, not {cross_device_ops!r}")
         super().__init__(MirroredExtended(self, device_names(devices), cross_device_ops))
 
 
-def device_names(devices: Sequence[str] | None) -> tuple[str, ...]:
+def device_names(devices: Sequence[Any] | None) -> tuple[str, ...]:
     """Return the full names of some devices: if none are given, of all GPUs, or of the first CPU."""
     if devices is None:
         found = engine_devices.list_logical_devices("GPU") or engine_devices.list_logical_devices("CPU")[:1]
         return tuple(device.name for device in found)
     if isinstance(devices, str) or not devices:
         raise ValueError(f"devices must be a list of device names, not {devices!r}")
-    names = tuple(canonical_name(device) for device in devices)
+    names = tuple(canonical_name(getattr(device, "name", device)) for device in devices)  # logical devices have one
     if len(set(names)) != len(names):
         raise ValueError(f"Duplicates in `devices` argument: {list(devices)}")
     return names

@@ -446,3 +446,9 @@ def test_normalization_over_replicas_learns_as_over_one_batch(strategy):
     halves = of_each(strategy, lambda i: tf.constant(rows[2 * i : 2 * i + 2]))
     alone = tf.distribute.OneDeviceStrategy("CPU:0")
     np.testing.assert_allclose(learned(strategy, halves), learned(alone, tf.constant(rows)), rtol=1e-9)
+
+
+def test_devices_may_be_logical_ones():
+    (device,) = tf.config.list_logical_devices("CPU")[:1]
+    by_name = tf.distribute.MirroredStrategy([device.name])
+    assert tf.distribute.MirroredStrategy([device]).extended.worker_devices == by_name.extended.worker_devices
