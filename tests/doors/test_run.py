@@ -143,7 +143,7 @@ def test_errors_show_the_programs_lines_only(tmp_path):
         ("tf.reshap", "AttributeError: module 'tensorflow' has no attribute 'reshap'; did you mean tf.reshape?"),
         ("from tensorflow.errors import NotFondError", "ebbflow: did you mean tf.errors.NotFoundError?"),
         ("import tensorflow.contrib", "ebbflow: tf.contrib exists only at the TF 1 door"),
-        ("print 'old'", "is Python 2: a print statement"),
+        ("print 'old' 3", "is Python 2: a print statement"),
     ],
 )
 def test_hints(tmp_path, line, says):
