@@ -482,18 +482,18 @@ def _repeated(value: Any, axis: int, times: Any) -> Any:
 def _axes(given: Any, rank: int) -> list[int]:
     """Return the axes that an argument `axis` names, each of which a value of `rank` has."""
     try:
-        tensor = convert(given)
-        known = np.atleast_1d(np.empty(0) if tensor.constant_value() is None else tensor.constant_value())
+        known = convert(given).constant_value()
     except (TypeError, ValueError):
-        known = np.empty(0)
-    if known.dtype.kind not in "iu":
+        known = None
+    if known is None or (known.size and known.dtype.kind not in "iu"):
         raise TypeError(
             f"`axis` must be a list of int or a constant tensor when reversing axes in a ragged tensor, not {given}"
         )
+    known = np.atleast_1d(known)
     for place, axis in enumerate(known):
         if not -rank <= axis < rank:
             raise ValueError(f"axis[{place}]={axis} out of bounds: expected {-rank}<=axis[{place}]<{rank}")
-    return known.tolist()
+    return [int(axis) for axis in known]
 
 
 def reverse(value: RaggedTensor, axes: Any) -> Any:

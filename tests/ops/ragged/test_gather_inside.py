@@ -42,3 +42,8 @@ def test_indices_of_an_unknown_rank_are_refused():
 def test_axes_that_are_not_turned_round(axis, error, says):
     with pytest.raises(error, match=says):
         tf.reverse(tf.ragged.constant([[1], [2, 3]]), axis)
+
+
+@pytest.mark.parametrize(("axis", "rows"), [([], [[1], [2, 3]]), (1, [[1], [3, 2]]), ([0, -1], [[3, 2], [1]])])
+def test_axes_that_are_turned_round(axis, rows):
+    assert tf.reverse(tf.ragged.constant([[1], [2, 3]]), axis).to_list() == rows
