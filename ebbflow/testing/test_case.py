@@ -14,8 +14,6 @@ import re
 import shutil
 import sys
 import tempfile
-import threading
-import traceback
 import unittest
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -38,6 +36,7 @@ from ebbflow.ops.random.seeds import set_random_seed
 from ebbflow.platform import app
 from ebbflow.runtime.fetches import IndexedSlicesValue
 from ebbflow.runtime.session import Session, get_default_session
+from ebbflow.testing.checked_threads import CheckedThread
 from ebbflow.testing.modes import placed, soft
 from ebbflow.testing.rounded_messages import rounded
 
@@ -66,7 +65,7 @@ class TestCase(unittest.TestCase):
 
     def __init__(self, methodName: str = "runTest") -> None:
         super().__init__(methodName)
-        self._threads: list[_CheckedThread] = []
+        self._threads: list[CheckedThread] = []
         self._tempdir: str | None = None
         self._cached_session: Any = None
 
@@ -186,9 +185,9 @@ class TestCase(unittest.TestCase):
 
     def checkedThread(
         self, target: Callable[..., Any], args: Nested = None, kwargs: Mapping[str, Any] | None = None
-    ) -> _CheckedThread:
+    ) -> CheckedThread:
         """Return a thread whose error, if any, fails the test when it is joined."""
-        thread = _CheckedThread(self, target, args or (), kwargs or {})
+        thread = CheckedThread(self, target, args or (), kwargs or {})
         self._threads.append(thread)
         return thread
 
@@ -495,42 +494,6 @@ class EagerSession:
         if feed_dict:
             raise RuntimeError("nothing can be fed in eager mode: give the values to the ops, or build a graph")
         return self._test.evaluate(fetches)
-
-
-class _CheckedThread:
-    """A thread whose error fails the test."""
-
-    def __init__(self, test: TestCase, target: Callable[..., Any], args: Any, kwargs: Any) -> None:
-        self._test, self._target, self._args, self._kwargs = test, target, args, kwargs
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run)
-        self._joined = False
-
-    def _run(self) -> None:
-        try:
-            self._target(*self._args, **self._kwargs)
-        except BaseException as error:
-            self._error = error
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def join(self) -> None:
-        """Wait for the thread, and fail if it failed."""
-        self._joined = True
-        self._thread.join()
-        if self._error is not None:
-            self._test.fail("Error in checkedThread: " + "".join(traceback.format_exception(self._error)))
-
-    def is_alive(self) -> bool:
-        """Return whether the thread is running."""
-        return self._thread.is_alive()
-
-    def check_termination(self) -> None:
-        """Fail if the thread was never joined and still runs."""
-        if not self._joined and self._thread.is_alive():
-            self._test.fail("A checked thread was not terminated upon test completion.")
 
 
 class _Caught:

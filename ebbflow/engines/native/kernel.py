@@ -354,6 +354,13 @@ def _fits(shapes: set[Dims]) -> list[str]:
         "  %both = and i1 %one, %two",
         "  %all = and i1 %both, %three",
         "  br i1 %all, label %shape, label %no",
+        *_fits_in_shape(),
+    ]
+
+
+def _fits_in_shape() -> list[str]:
+    """Return the rest of that function: axis by axis, the length that is wanted or any."""
+    return [
         "shape:",
         f"  %lengthsp = getelementptr i8, ptr %o, i64 {library.DIMS}",
         "  %lengths = load ptr, ptr %lengthsp",

@@ -57,11 +57,7 @@ def padding_of(padding: Any, rank: int = 4) -> tuple[str, list[int]]:
         return padding, []
     numbers: list[int] = []
     for i, pair in enumerate(padding):
-        if not isinstance(pair, (list, tuple)):
-            raise ValueError(
-                f"When `padding` is a list, each element must be a list/tuple of size 2. Got {pair} at {i}"
-            )
-        if len(pair) != 2:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise ValueError(
                 f"When `padding` is a list, each element must be a list/tuple of size 2. Got {pair} at {i}"
             )
