@@ -168,7 +168,8 @@ def _size_of(file: Any) -> int | None:
 class RecordReader:
     """The records of one file, in order. `offset` is where the next one starts, in the uncompressed bytes.
 
-    Of a file that is `whole` a header cut short is damage; of others it is the end for now: someone is still writing.
+    Of a file that is `whole` a header or compressed data cut short is damage; of others it is the end for now: someone is
+    still writing.
     """
 
     def __init__(self, path: str | os.PathLike[str], options: Any = None, whole: bool = False) -> None:
@@ -198,8 +199,10 @@ class RecordReader:
         header = self._take(_HEADER.size)
         if len(header) < _HEADER.size:
             self._put_back(header)
-            if header and self._whole:
+            if self._whole and header:
                 raise self._loss(f"truncated record at {self.offset}")
+            if self._whole and self._bits is not None and self._source.cut_short:
+                raise self._loss(f"compressed data is truncated behind the record that ends at {self.offset}")
             return None
         length, crc = _HEADER.unpack(header)
         if crc != masked_crc32c(header[:8]):
@@ -329,6 +332,12 @@ class Inflated:
         self.packed = b""  # read from the file, not inflated yet
         self.plain = bytearray()  # inflated, not handed out yet
         self.more = False  # zlib had more to give than it was asked for
+        self._begun = False  # the inflater has been given something
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the file has ended and the stream in it has not."""
+        return self._begun and not self.inflater.eof and not self.packed and not self.more
 
     def read(self, size: int) -> bytes:
         while len(self.plain) < size and self._inflate():
@@ -345,11 +354,12 @@ class Inflated:
         if self.inflater.eof:
             self.packed = self.inflater.unused_data
             self.inflater = zlib.decompressobj(self.bits)
-            self.more = False
+            self.more = self._begun = False
         if not self.packed and not self.more:
             self.packed = self.file.read(CHUNK)
             if not self.packed:
                 return False
+        self._begun = True
         piece = self.inflater.decompress(self.packed, CHUNK)
         self.packed = self.inflater.unconsumed_tail
         self.more = len(piece) == CHUNK

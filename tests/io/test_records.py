@@ -150,6 +150,38 @@ def test_a_header_cut_short_is_the_end_for_now(tmp_path, kind, left):
     assert [reader.read(), reader.read()] == [b"b", None]
 
 
+@pytest.mark.parametrize("kind", ["GZIP", "ZLIB"])
+@pytest.mark.parametrize("lacks", ["the check at its end", "its end", "records"])
+def test_compressed_data_cut_short_is_damage_in_a_whole_file(tmp_path, kind, lacks):
+    packer = zlib.compressobj(wbits=zlib.MAX_WBITS + (16 if kind == "GZIP" else 0))
+    begun = packer.compress(frame(b"a") + frame(b"b")) + packer.flush(zlib.Z_SYNC_FLUSH)
+    whole = begun + packer.compress(frame(b"c") * 9) + packer.flush()
+    data = {"the check at its end": whole[:-2], "its end": whole[:-6], "records": begun}[lacks]
+    path = tmp_path / "cut"
+    for text, damaged in ((whole, False), (whole + whole, False), (data, True), (whole + data, True)):
+        path.write_bytes(text)
+        reader = RecordReader(path, kind, whole=True)
+        try:
+            found = list(reader)
+        except errors.DataLossError as error:
+            assert damaged and f"ends at {reader.offset} in {path}" in error.message
+        else:
+            assert not damaged and set(found) == {b"a", b"b", b"c"}
+        growing = list(tf_record_iterator(path, kind))  # what is there so far
+        assert growing[:2] == [b"a", b"b"]
+
+
+def test_a_dataset_says_that_compressed_data_is_cut_short(tmp_path):
+    packed = gzip.compress(frame(b"a") + frame(b"b"))
+    path = tmp_path / "cut"
+    path.write_bytes(packed[:-4])
+    seen = []
+    with pytest.raises(errors.DataLossError, match="compressed data is truncated"):
+        for record in tf.data.TFRecordDataset(str(path), compression_type="GZIP"):
+            seen.append(record.numpy())
+    assert seen == [b"a", b"b"]
+
+
 def test_an_empty_file_has_no_records(tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     assert [list(tf_record_iterator(tmp_path / "empty", kind)) for kind in KINDS] == [[], [], []]
