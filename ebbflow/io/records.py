@@ -168,8 +168,8 @@ def _size_of(file: Any) -> int | None:
 class RecordReader:
     """The records of one file, in order. `offset` is where the next one starts, in the uncompressed bytes.
 
-    Of a file that is `whole` a header or compressed data cut short is damage; of others it is the end for now: someone is
-    still writing.
+    Of a file that is `whole` a header or compressed data cut short is damage; of others it is the end for now: someone
+    is still writing.
     """
 
     def __init__(self, path: str | os.PathLike[str], options: Any = None, whole: bool = False) -> None:
