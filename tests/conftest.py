@@ -4,6 +4,7 @@ TF 2's manners and without a seed.
 
 import os
 import pathlib
+import socket
 import sys
 
 import pytest
@@ -35,6 +36,14 @@ def _ports_of_this_worker(count):
 
 
 ports.free_ports = _ports_of_this_worker
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    """Have what workers note of each test's reruns sent at once: held back for more, it took each test 40 ms."""
+    link = getattr(getattr(config, "failures_db", None), "sock", None)
+    if link is not None:
+        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 @pytest.hookimpl(wrapper=True)
