@@ -51,7 +51,8 @@ def modules() -> list[str]:
 
 
 OF_KERAS_2 = tuple(
-    f"ebbflow.doors.{name}" for name in ("learn.", "boosted_trees.", "contrib_estimator.", "decoder_layers")
+    f"ebbflow.doors.{name}"
+    for name in ("learn.", "boosted_trees.", "contrib_estimator.", "decoder_layers", "predictors")
 )
 
 

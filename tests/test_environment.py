@@ -24,6 +24,7 @@ MACHINES = {
         "not with the instructions of this machine",
         "this processor has no AVX2 with fused multiply-add",
         "this jaxlib gives its threads no names",
+        "newer setuptools have no pkg_resources",
         "no fork here",
         "nothing is forked there",
         "no processes are forked here",

@@ -42,6 +42,7 @@ OTHER_PACKAGES = (
     "doors.estimator_package:",
     "doors.keras_package:",
     "doors.learn.",
+    "doors.predictors:",
     "doors.slim_package:",
     "doors.tpu_estimator:",
 )

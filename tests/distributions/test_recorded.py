@@ -43,7 +43,7 @@ def gathered(prefix, rooms):
 
 
 ds = gathered("ebbflow.distributions", ROOMS)
-ds.bijectors = gathered("ebbflow.distributions.bijectors", ["base", "elementwise", "composed", "vectors"])
+ds.bijectors = gathered("ebbflow.distributions.bijectors", ["base", "elementwise", "composed", "vectors", "reshaping"])
 
 
 def eager(value):
