@@ -11,6 +11,7 @@ in one that does not, it must do the same.
 from __future__ import annotations
 
 import faulthandler
+import re
 import resource
 import sys
 import time
@@ -31,6 +32,25 @@ ALLOWED = (tf.errors.OpError, ValueError, TypeError)
 EXCUSED = {
     "Range": "TensorFlow takes vectors of one element for scalars eagerly, and not in a graph",
 }
+REFUSED_WHEN_BUILT = (
+    (
+        "All|Any|EuclideanNorm|Max|Mean|Min|Prod|Sum",
+        r"Shape must be at most rank 1 but is rank \d",
+        "kernels fold the axes that a matrix holds; the rule of shapes wants a vector",
+    ),
+    (
+        "(Avg|Max)Pool(3D|V2)?|Conv[23]D",
+        r"Negative dimension size caused by subtracting \d+ from 0 ",
+        "kernels divide towards zero, so a window a little too large fits nowhere; the rule of shapes refuses it",
+    ),
+    (
+        "Fill",
+        r"dims must represent a vector, got shape \[\] ",
+        "the kernel takes one length; the rule of shapes a vector",
+    ),
+)
+"""Ops, the words with which building a graph refuses known shapes that kernels answer, and why: as TensorFlow does."""
+
 FAR = (-1, 2**31 - 1, -(2**31), 2**62)
 
 
@@ -89,6 +109,8 @@ def fault(runner: golden.Runner, case: dict) -> str | None:
                 return f"{mode}: {refusal}"
     if case["op"] in EXCUSED or any(answer.outputs == [] for answer in answers.values()):  # no outputs: nothing ran
         return None
+    if refused_when_built(case["op"], answers.get("graph")):
+        del answers["graph"]
     if len({answer.refusal is None for answer in answers.values()}) > 1:
         return "not alike: " + "; ".join(f"{m} {a.refusal or 'answers'}" for m, a in answers.items())
     shapes = {str([(a.dtype, a.shape) for a in answer.outputs or ()]) for answer in answers.values()}
@@ -96,6 +118,15 @@ def fault(runner: golden.Runner, case: dict) -> str | None:
         return f"not alike: {shapes}"
     taken = time.process_time() - start
     return f"took {taken:.0f} s" if taken > 20 else None
+
+
+def refused_when_built(op: str, answer: golden.Answer | None) -> bool:
+    """Return whether building refuses what runs, as TensorFlow does."""
+    refusal = answer and answer.refusal
+    if not refusal or refusal.stage != "build" or not isinstance(refusal.error, tf.errors.InvalidArgumentError):
+        return False
+    said = str(refusal.error)
+    return any(re.fullmatch(ops, op) and re.match(words, said) for ops, words, _ in REFUSED_WHEN_BUILT)
 
 
 def with_gradient(runner: golden.Runner, case: dict, mode: str) -> golden.Answer:

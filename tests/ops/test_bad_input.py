@@ -61,6 +61,25 @@ def test_faults_of_spoilt_arguments_are_noticed():
     assert "not alike" in spoiled.fault(golden.Runner(tf, only_eagerly), case)
 
 
+def test_what_building_alone_refuses_is_excused_by_op_and_words():
+    """Eagerly and with shapes that only a run knows it must still be answered alike."""
+
+    def refused(words, late=False):
+        def ask(tf, op, inputs, attrs):
+            if not tf.executing_eagerly() and (late or all(t.shape.rank is not None for t in inputs.values())):
+                raise tf.errors.InvalidArgumentError(None, None, words)
+            return golden.call_raw_op(tf, op, inputs, attrs)
+
+        return golden.Runner(tf, ask)
+
+    known = "Shape must be at most rank 1 but is rank 2"
+    total, tanh = good_cases()["Sum"][0], good_cases()["Tanh"][0]
+    assert spoiled.fault(refused(known), total) is None
+    assert "not alike" in spoiled.fault(refused(known, late=True), total)
+    assert "not alike" in spoiled.fault(refused("no reason"), total)
+    assert "not alike" in spoiled.fault(refused(known), tanh)
+
+
 # why some ops have no good arguments of their own to spoil
 ELSEWHERE = {
     "distribute/test_dtensor": r"Relayout",
@@ -79,7 +98,7 @@ ELSEWHERE = {
     "datasets and iterators: data's tests": ".*Dataset(V[2-4])?|.*Iterator.*|DatasetCardinality|DatasetTo.*|"
     "DatasetF(ingerprint|romGraph)|DummyIterationCounter|DistributedSave|(Unc|C)ompressElement|"
     "(Unw|W)rapDatasetVariant|GetElementAtIndex|GetOptions|MatchingFiles|.*SeedGenerator|.*MemoryCache|"
-    "StatsAggregatorHandle(V2)?|MapDefun",
+    "StatsAggregatorHandle(V2)?|ThreadPoolHandle|MapDefun",
     "composites in variants: data's tests, test_types": "Serialize(Many)?Sparse|Deserialize(Many)?Sparse|"
     "RaggedTensor.*Variant|CompositeTensorVariant(From|To)Components",
     "numbers that are others each time: sparse's tests": "Add(Many)?SparseToTensorsMap|TakeManySparseFromTensorsMap",

@@ -51,16 +51,25 @@ def test_answers_as_recorded_inside_a_function(family, op):
     assert not failures, "\n".join(failures)
 
 
+def unserved(refusal: golden.Refusal | None) -> bool:
+    return refusal is not None and "Detected unsupported operations" in str(refusal)
+
+
 @pytest.mark.parametrize("part", range(4))
 def test_answers_as_recorded_when_compiled_by_xla(part):
-    """Every 28th op in each part: compiling takes long. An op that XLA does not serve says so; most are served."""
+    """Every 28th op in each part: compiling takes long. An op that XLA does not serve says so; most are served.
+
+    Nor does XLA serve every gradient: of such an op the outputs are compared alone.
+    """
     runner = golden.Runner(tf, golden.call_in_function(jit_compile=True))
     failures, served, chosen = [], 0, OPS[part * 7 :: 28]
     for family, op in chosen:
         for case in sample(family, op, 1):
             answer = runner.answer(case, "eager")
-            if answer.refusal is not None and "Detected unsupported operations" in str(answer.refusal):
+            if unserved(answer.refusal):
                 continue
+            if unserved(answer.grad_refusal):  # as TensorFlow's XLA has QuantizeAndDequantizeV4, and not its gradient
+                case = {name: form for name, form in case.items() if name not in ("dy", "dy2")}
             served += 1
             failures += [f"{case['id']}: {text}" for text in golden.problems(case, "eager", answer)]
     assert not failures, "\n".join(failures)

@@ -377,6 +377,8 @@ def _(input, *, ksize, strides, padding):
 
 @MaxPoolWithArgmax.kernel
 def _(xp, input, *, ksize, strides, padding, include_batch_in_index, Targmax):
+    if not input.size:
+        raise invalid(f"tensor_in must not be empty, got shape {show(input.shape)}")
     p = _Pool(input.shape, ksize, strides, padding, (), "NHWC")
     if p.deep:
         raise _unimplemented("Non-spatial pooling is not yet supported with argmax.")

@@ -289,7 +289,10 @@ def test_elementwise(dims):
 
 # --- what is not served, or not right ---------------------------------------------------------------------------------
 
-UNSERVED = [  # nothing in it, another format, pooling across channels
+UNSERVED = [  # nothing in it, another format, pooling across channels, windows that fit nowhere
+    ("Conv2D", [(1, 2, 2, 3), (3, 3, 3, 8)], {"strides": S1, "padding": "VALID"}),
+    ("AvgPool", [(1, 2, 2, 3)], {"ksize": (1, 3, 3, 1), "strides": S1, "padding": "VALID"}),
+    ("MaxPool", [(1, 2, 2, 3)], {"ksize": (1, 3, 3, 1), "strides": S1, "padding": "VALID"}),
     ("Conv2D", [(0, 5, 5, 3), (3, 3, 3, 4)], {"strides": S1, "padding": "SAME"}),
     ("MaxPool", [(0, 4, 4, 3)], {"ksize": S2, "strides": S2, "padding": "SAME"}),
     ("MaxPool", [(2, 4, 4, 4)], {"ksize": (1, 1, 1, 2), "strides": (1, 1, 1, 2), "padding": "VALID"}),
@@ -315,13 +318,13 @@ WRONG = [
     ("Conv2D", [(2, 5, 5, 3), (3, 3, 3, 0)], {"strides": S1, "padding": "SAME"}),
     ("Conv2D", [(1, 5, 5, 3), (3, 3, 4, 8)], {"strides": S1, "padding": "SAME"}),
     ("Conv2D", [(1, 5, 5, 3), (3, 3, 3)], {"strides": S1, "padding": "SAME"}),
-    ("Conv2D", [(1, 2, 2, 3), (3, 3, 3, 8)], {"strides": S1, "padding": "VALID"}),
+    ("Conv2D", [(1, 2, 2, 3), (4, 4, 3, 8)], {"strides": S1, "padding": "VALID"}),
     ("Conv2D", [(1, 5, 5, 3), (3, 3, 3, 8)], {"strides": (1, 0, 1, 1), "padding": "SAME"}),
     ("Conv2D", [(1, 5, 5, 3), (3, 3, 3, 8)], {"strides": (2, 1, 1, 1), "padding": "SAME"}),
     ("Conv2D", [(1, 5, 5, 3), (3, 3, 3, 8)], {"strides": S1, "padding": "EXPLICIT", "explicit_paddings": (1, 2)}),
     ("MaxPool", [(1, 5, 5, 3)], {"ksize": (1, 0, 2, 1), "strides": S1, "padding": "SAME"}),
     ("MaxPool", [(5, 5, 3)], {"ksize": S2, "strides": S1, "padding": "SAME"}),
-    ("AvgPool", [(1, 2, 2, 3)], {"ksize": (1, 3, 3, 1), "strides": S1, "padding": "VALID"}),
+    ("AvgPool", [(1, 2, 2, 3)], {"ksize": (1, 4, 4, 1), "strides": S1, "padding": "VALID"}),
     ("FusedBatchNorm", [(1, 2, 2, 3), (2,), (3,), (3,), (3,)], {"is_training": True}),
     ("MatMul", [(2, 3), (4, 5)], {"transpose_a": False, "transpose_b": False}),
     ("MatMul", [(2, 3, 4), (4, 5)], {"transpose_a": False, "transpose_b": False}),

@@ -123,6 +123,15 @@ def max_pool(**more):
 
 
 REFUSALS = [
+    *(
+        Refusal(
+            lambda x: raw.MaxPoolWithArgmax(x, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="SAME"),
+            args(dims),
+            says="tensor_in must not be empty",
+            name=f"argmax of {dims}",
+        )
+        for dims in ("0 4 4 1", "1 0 4 1", "1 4 4 0")
+    ),
     Refusal(max_pool(ksize=[1, 3, 3, 1], strides=[1] * 4), args("1 1 5 2"), says="would be negative: -1", name="small"),
     Refusal(max_pool(), args("1 5 2"), says="4 or 5-dimensional", name="rank"),
     Refusal(max_pool(ksize=[1, 0, 2, 1]), args("1 5 5 2"), says="ksize must be positive", name="no window"),
