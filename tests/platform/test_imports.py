@@ -94,28 +94,35 @@ def test_the_lock_is_given_back_after_an_error():
 
 
 FORK = """
-import _imp, logging, os, signal, threading, time
+import os, threading
+forking, locked = threading.Event(), threading.Event()
+os.register_at_fork(before=locked.set)  # the first that is registered is called last: logging's lock is taken by then
+
+import _imp, logging, signal
 from ebbflow.platform import imports
 signal.alarm(60)
-inside, forking = threading.Event(), threading.Event()
+inside = threading.Event()
 
 def work():
     with imports.alone():
         inside.set()
         forking.wait()
-        time.sleep(0.3)  # meanwhile the other thread has begun to fork
+        locked.wait(0.3)  # set only where the fork does not wait for the import: then the next line waits for ever
         logging.getLogger("asked for while imported")
 
 thread = threading.Thread(target=work)
 thread.start()
 inside.wait()
-forking.set()
+os.register_at_fork(before=forking.set)  # the last that is registered is called first
 child = os.fork()
 if not child:
     signal.alarm(60)
+    held = _imp.lock_held()  # by whomever: asked while no other thread imports
     logging.getLogger("in the child")
-    threading.Thread(target=lambda: __import__("colorsys")).start()
-    os._exit(int(_imp.lock_held()))
+    other = threading.Thread(target=lambda: __import__("colorsys"))
+    other.start()
+    other.join()
+    os._exit(int(held or _imp.lock_held()))
 thread.join()
 print(os.waitpid(child, 0)[1], _imp.lock_held())
 """
