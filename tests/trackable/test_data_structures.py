@@ -129,7 +129,7 @@ def test_lists_and_dicts_behave_as_such():
     assert {**table} == {"a": 1, "b": 2}
     assert table.pop("a") == 1
     assert table.setdefault("c", []) == []
-    assert type(copy.copy(table)) is _DictWrapper
+    assert type(copy.copy(table)) is type(table)  # wrapt's kind once wrapt is imported
     assert tf.nest.flatten(table) == [2]
     assert tf.nest.map_structure(lambda x: x + 1, ListWrapper([1])) == [2]
 
