@@ -62,7 +62,6 @@ ALLOWED = {
     "tf1/graph_transforms/batch_norms.py:*": "the nodes of a layer, as TensorFlow's transforms look for them",
     "tf1/graph_transforms/edits.py:*": "nodes of a GraphDef",
     "tf1/graph_transforms/folding.py:*": "nodes of a GraphDef: inputs, and TF 1's dataflow",
-    "tf1/graph_transforms/for_inference.py:*": "nodes of a GraphDef",
     "tf1/quantize/layers.py:*": "the nodes of a layer, as TensorFlow's rewrite looks for them",
     "tf1/receptive_field.py:*": "nodes of a GraphDef",
     "tf1/quantize/unfused.py:*": "the layers whose normalisation is folded",

@@ -25,6 +25,9 @@ from ebbflow.tf1.graph_transforms.request import Request
 EVERY = "*"
 """Stands for all ops where one may be named."""
 
+PLACEHOLDERS = ("Placeholder", "PlaceholderWithDefault")
+"""Ops of what a run is given."""
+
 
 def with_nodes(graph_def: Any, nodes: Iterable[Any]) -> Any:
     """Return a GraphDef of copies of these nodes, with another's functions."""
@@ -166,7 +169,7 @@ def strip_unused_nodes(graph_def: Message, request: Request) -> Message:
             raise invalid(f"Input node {name} not found in graph")
     cut = with_nodes(graph_def, graph_def.node)
     for node in cut.node:
-        if node.name in request.inputs and node.op not in ("Placeholder", "PlaceholderWithDefault"):
+        if node.name in request.inputs and node.op not in PLACEHOLDERS:
             node.op = "Placeholder"
             node.device = ""
             del node.input[:]
@@ -258,7 +261,7 @@ def merge_duplicate_nodes(graph_def: Message, request: Request) -> Message:
 def _computes(node: Any) -> bytes:
     """Return what is the same for nodes that compute the same."""
     op = registry.find(node.op)
-    stateful = op is None or op.keeps_state or node.op in ("Placeholder", "PlaceholderWithDefault")
+    stateful = op is None or op.keeps_state or node.op in PLACEHOLDERS
     content = messages.NodeDef()
     content.CopyFrom(node)
     if not stateful:

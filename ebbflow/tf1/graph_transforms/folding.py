@@ -21,10 +21,9 @@ from ebbflow.graph.scope_names import node_name
 from ebbflow.messages.tensors import make_tensor_proto
 from ebbflow.ops.sizes import invalid
 from ebbflow.runtime.session import Session
-from ebbflow.tf1.graph_transforms.edits import by_name, is_control, needed, with_nodes
+from ebbflow.tf1.graph_transforms.edits import PLACEHOLDERS, by_name, is_control, needed, with_nodes
 from ebbflow.tf1.graph_transforms.request import Request
 
-PLACEHOLDERS = ("Placeholder", "PlaceholderWithDefault")
 FLOW = frozenset(["Enter", "Exit", "Merge", "NextIteration", "Switch", "LoopCond", "ControlTrigger", "NoOp"])
 """Ops of loops and choices, whose values are there only while these run."""
 

@@ -27,7 +27,7 @@ from ebbflow.tf1.graph_transforms.batch_norms import (
     folded_norms,
     rewritten,
 )
-from ebbflow.tf1.graph_transforms.edits import with_nodes
+from ebbflow.tf1.graph_transforms.edits import PLACEHOLDERS, with_nodes
 from ebbflow.tf1.graph_transforms.folding import constant
 from ebbflow.tf1.graph_transforms.request import Request
 
@@ -112,7 +112,7 @@ def convert_placeholder_to_const(input_graph_def: Any, nodes_to_convert: Sequenc
     _distinct(input_graph_def)
     result = with_nodes(input_graph_def, input_graph_def.node)
     for node in result.node:
-        asked = node.op in ("Placeholder", "PlaceholderWithDefault") and node.name in said
+        asked = node.op in PLACEHOLDERS and node.name in said
         if asked and node.attr["dtype"].type == dtypes.bool.as_datatype_enum:
             node.CopyFrom(constant(node.name, np.array([said[node.name].lower() == "true"])))
     return with_rest(result, input_graph_def)
